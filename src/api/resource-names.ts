@@ -1,0 +1,22 @@
+/** Names of the served resources, typed: what clients and controllers pass to an ApiClient. */
+import type { Resource } from "./resource.ts";
+import type { Deployment, ReplicaSet } from "./types/apps.ts";
+import type { Lease } from "./types/coordination.ts";
+import type { Endpoints, Event, Namespace, Node, Pod, Service } from "./types/core.ts";
+import type { EndpointSlice } from "./types/discovery.ts";
+import type { KubeObject } from "./types/meta.ts";
+
+function named<T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Resource<T> {
+	return { group, version: "v1", kind, plural, namespaced };
+}
+
+export const NAMESPACES: Resource<Namespace> = named("", "Namespace", "namespaces", false);
+export const NODES: Resource<Node> = named("", "Node", "nodes", false);
+export const PODS: Resource<Pod> = named("", "Pod", "pods");
+export const SERVICES: Resource<Service> = named("", "Service", "services");
+export const ENDPOINTS: Resource<Endpoints> = named("", "Endpoints", "endpoints");
+export const EVENTS: Resource<Event> = named("", "Event", "events");
+export const DEPLOYMENTS: Resource<Deployment> = named("apps", "Deployment", "deployments");
+export const REPLICA_SETS: Resource<ReplicaSet> = named("apps", "ReplicaSet", "replicasets");
+export const ENDPOINT_SLICES: Resource<EndpointSlice> = named("discovery.k8s.io", "EndpointSlice", "endpointslices");
+export const LEASES: Resource<Lease> = named("coordination.k8s.io", "Lease", "leases");
