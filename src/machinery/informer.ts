@@ -39,7 +39,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 	readonly #ports: ReflectorPorts;
 	readonly #selection: Selection;
 	readonly #cache: ObjectCache<T> = new ObjectCache();
-	readonly #handlers: Handlers<T>[] = [];
+	readonly #handlers = new Set<Handlers<T>>();
 	readonly #waiters = new Set<() => void>();
 	#asOf: string | undefined;
 
@@ -85,12 +85,13 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 		if (!this.#cache.hasIndex(name)) this.#cache.addIndex(name, valuesOf);
 	}
 
-	/** Handlers that come late are told of every object that is there, as added. */
-	addHandlers(handlers: Handlers<T>): void {
-		this.#handlers.push(handlers);
+	/** Handlers that come late are told of every object that is there, as added. Returns how to remove them. */
+	addHandlers(handlers: Handlers<T>): () => void {
+		this.#handlers.add(handlers);
 		for (const object of this.#cache.values()) this.#guard(() => handlers.added?.(object));
 		const asOf = this.#asOf;
 		if (asOf !== undefined) this.#guard(() => handlers.applied?.(asOf));
+		return () => this.#handlers.delete(handlers);
 	}
 
 	/** Resolves after the first list is in the cache and its handlers have run. Rejects when aborted. */
@@ -134,7 +135,8 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 		}
 		for (const object of items) {
 			const known = this.#cache.get(keyOf(object));
-			if (known?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#put(object);
+			const isNews = known === undefined || known.metadata.resourceVersion !== object.metadata.resourceVersion;
+			if (isNews) this.#put(object);
 		}
 	}
 
