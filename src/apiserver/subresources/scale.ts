@@ -26,7 +26,7 @@ export async function updateScale(
 		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const current = scaleOf(stored.object);
-		const body = "patch" in change ? applyPatch(ports, "autoscaling.Scale", current, change.patch) : change.body;
+		const body = "patch" in change ? applyPatch("autoscaling.Scale", current, change.patch) : change.body;
 		const parent = resized(target, stored.object, decodedScale(body));
 		const updated = await applyUpdate(ports, target, stored, parent, flags, context);
 		if (updated !== undefined) return scaleOf(updated);
@@ -36,7 +36,7 @@ export async function updateScale(
 function decodedScale(body: unknown): Scale {
 	const decoded = decodeObject("autoscaling.Scale", body, { apiVersion: "autoscaling/v1", kind: "Scale" });
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
-	return decoded.object as Scale;
+	return decoded.object as Partial<Scale> as Scale;
 }
 
 /** The parent at the asked size; the Scale's uid and resourceVersion are preconditions. */

@@ -13,7 +13,7 @@ import {
 	REVISION_ANNOTATION,
 	revisionOf,
 } from "./deployment-replica-sets.ts";
-import { firstSize, isScaled, recreateStep, rollingStep, scaledSizes, type Sizes, sizeOf } from "./deployment-sizes.ts";
+import { firstSize, isScaled, recreateStep, rollingStep, type Sizes, scaledSizes, sizeOf } from "./deployment-sizes.ts";
 import { type DeploymentStatus, deploymentStatus, progressDeadlineMs } from "./deployment-status.ts";
 import { type RollingNumbers, rollingNumbers } from "./rolling-numbers.ts";
 
@@ -78,14 +78,16 @@ function rollingPlan(world: DeploymentWorld, generations: Generations, numbers: 
 	const replicas = firstSize(numbers, oldSets);
 	const create = newReplicaSet(world.deployment, { replicas, maxReplicas: maxReplicas(numbers), revision });
 	// Making the new one is no step of its own: the old ones may give way in the same sync.
-	return finished(world, generations, numbers, { create, sizes: rollingStep(numbers, asMade(create), oldSets), revision });
+	return finished(world, generations, numbers, {
+		create,
+		sizes: rollingStep(numbers, asMade(create), oldSets),
+		revision,
+	});
 }
 
 function recreatePlan(world: DeploymentWorld, generations: Generations, numbers: RollingNumbers): DeploymentPlan {
 	const oldNames = new Set(generations.oldSets.map(({ metadata }) => metadata.uid));
-	const oldPods = world.pods.filter(({ metadata }) =>
-		metadata.ownerReferences?.some(({ uid }) => oldNames.has(uid)),
-	);
+	const oldPods = world.pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => oldNames.has(uid)));
 	const { sizes, mayCreate } = recreateStep(numbers, generations, oldPods);
 	const revision = nextRevision(generations.oldSets);
 	if (!mayCreate || generations.newSet !== undefined) return finished(world, generations, numbers, { sizes, revision });
@@ -104,7 +106,13 @@ function maxReplicas({ replicas, maxSurge }: RollingNumbers): number {
 
 /** A ReplicaSet that is about to be made, for the arithmetic of the same sync. */
 function asMade(draft: Draft<ReplicaSet>): ReplicaSet {
-	const metadata = { uid: "", resourceVersion: "", creationTimestamp: "", ...draft.metadata, name: draft.metadata.name ?? "" };
+	const metadata = {
+		uid: "",
+		resourceVersion: "",
+		creationTimestamp: "",
+		...draft.metadata,
+		name: draft.metadata.name ?? "",
+	};
 	return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: draft.spec };
 }
 
