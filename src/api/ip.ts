@@ -182,3 +182,14 @@ export function contains(cidr: CIDR, ip: IPAddressValue): boolean {
 export function offsetIP(ip: IPAddressValue, by: bigint): IPAddressValue {
 	return { family: ip.family, value: ip.value + by };
 }
+
+/** The canonical text of the address at `offset` in the range; 0 is its first one. */
+export function addressAt(cidr: CIDR, offset: number): string {
+	return formatIP(offsetIP(networkOf(cidr), BigInt(offset)));
+}
+
+/** Part number `index` of the range, when it is cut into parts of `prefixLength`. */
+export function subnetAt(cidr: CIDR, prefixLength: number, index: number): CIDR {
+	const step = 1n << BigInt(bitsOf(cidr.base.family) - prefixLength);
+	return { base: offsetIP(networkOf(cidr), BigInt(index) * step), prefixLength };
+}
