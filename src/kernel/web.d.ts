@@ -35,3 +35,7 @@ interface URLSearchParams {
 	toString(): string;
 }
 declare const URLSearchParams: { new (init?: string): URLSearchParams };
+
+/** Base64 of a string of bytes (code units up to 255), and back. */
+declare function btoa(bytes: string): string;
+declare function atob(base64: string): string;

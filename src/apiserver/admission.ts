@@ -1,0 +1,34 @@
+/** What may be made where: the life of namespaces. */
+
+import { NAMESPACES } from "../api/resource-names.ts";
+import { forbiddenFor, notFound } from "../api/status.ts";
+import type { Namespace } from "../api/types/core.ts";
+import type { ServerPorts, Target } from "./ports.ts";
+
+const NAMESPACE_SPACE = "/registry/namespaces/";
+
+/** @throws {ApiError} `NotFound` without the namespace, `Forbidden` while it is being deleted. */
+export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, target: Target, name: string): void {
+	const { type, namespace } = target;
+	if (!type.namespaced) return;
+	const found = store.space(NAMESPACE_SPACE).get(namespace)?.object as Namespace | undefined;
+	if (found === undefined) throw notFound(NAMESPACES, namespace);
+	if (found.metadata.deletionTimestamp === undefined && found.status?.phase !== "Terminating") return;
+	const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+	throw forbiddenFor(type, name, why, [
+		{
+			reason: "NamespaceTerminating",
+			message: `namespace ${namespace} is being terminated`,
+			field: "metadata.namespace",
+		},
+	]);
+}
+
+const KEPT_FOR_EVER: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+
+/** @throws {ApiError} `Forbidden` for the namespaces that every cluster has. */
+export function requireDeletable({ type, name }: Target): void {
+	if (type.storagePrefix === NAMESPACE_SPACE && KEPT_FOR_EVER.has(name)) {
+		throw forbiddenFor(type, name, "this namespace may not be deleted");
+	}
+}

@@ -1,0 +1,44 @@
+/** From what a client sent to an object of the resource's kind: shapes are checked, unknown fields reported. */
+import { apiVersionOf, type ResourceType } from "../api/resource.ts";
+import { decodeObject } from "../api/schema/decode.ts";
+import { badRequest } from "../api/status.ts";
+import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
+import type { RequestContext, WriteFlags } from "./ports.ts";
+
+/**
+ * @param body Plain data, as JSON.parse gives it.
+ * @throws {ApiError} `BadRequest` for a wrong type, kind or version, and under Strict for unknown fields.
+ */
+export function decodeBody(
+	type: ResourceType,
+	body: unknown,
+	flags: Pick<WriteFlags, "fieldValidation">,
+	context: RequestContext,
+): KubeObject {
+	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
+	if (decoded.kind === "wrong") throw badRequest(decoded.message);
+	reportUnknown(type, decoded.unknown, flags, context);
+	return withMetadata(decoded.object);
+}
+
+function reportUnknown(
+	type: ResourceType,
+	unknown: readonly string[],
+	{ fieldValidation }: Pick<WriteFlags, "fieldValidation">,
+	context: RequestContext,
+): void {
+	if (unknown.length === 0 || fieldValidation === "Ignore") return;
+	if (fieldValidation === "Warn") {
+		for (const text of unknown) context.warn(text);
+		return;
+	}
+	const cannot = `${type.kind} in version "${apiVersionOf(type)}" cannot be handled as a ${type.kind}`;
+	throw badRequest(`${cannot}: strict decoding error: ${unknown.join(", ")}`);
+}
+
+/** A body without metadata is as good as one with empty metadata: the rules of names speak next. */
+function withMetadata(object: object): KubeObject {
+	const { metadata } = object as Partial<KubeObject>;
+	const complete: Partial<ObjectMeta> = metadata ?? {};
+	return { ...(object as KubeObject), metadata: { ...(complete as ObjectMeta), name: complete.name ?? "" } };
+}

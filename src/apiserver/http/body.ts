@@ -1,0 +1,95 @@
+/** From the bytes of a request to plain data. */
+import type { TypeMeta } from "../../api/schema/decode.ts";
+import { ApiError, badRequest } from "../../api/status.ts";
+import type { HttpRequest } from "./message.ts";
+
+export interface BodyCodecs {
+	/** @throws {ApiError} `BadRequest`, with line and column. */
+	readonly parseYaml: (text: string) => Promise<unknown>;
+	/** The `k8s\0` envelope. @throws {ApiError} `BadRequest` */
+	readonly decodeProtobuf: (bytes: Uint8Array, expected: TypeMeta) => Promise<unknown>;
+}
+
+const ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const PATCH_TYPES = {
+	"application/json-patch+json": "json",
+	"application/merge-patch+json": "merge",
+	"application/strategic-merge-patch+json": "strategic",
+} as const;
+
+export function mediaTypeOf(request: HttpRequest): string {
+	const [type = ""] = (request.header("content-type") ?? "").split(";");
+	return type.trim().toLowerCase();
+}
+
+/**
+ * The body of a create, update or action; undefined when there is none.
+ * @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge`
+ */
+export async function readBody(request: HttpRequest, codecs: BodyCodecs, expected: TypeMeta): Promise<unknown> {
+	const bytes = await request.body();
+	if (bytes.length === 0) return undefined;
+	switch (mediaTypeOf(request)) {
+		case "":
+		case "application/json":
+			return parseJson(bytes, expected.kind);
+		case "application/yaml":
+		case "application/x-yaml":
+		case "text/yaml":
+			return codecs.parseYaml(textOf(bytes));
+		case "application/vnd.kubernetes.protobuf":
+			return codecs.decodeProtobuf(bytes, expected);
+		default:
+			throw unsupported(ACCEPTED);
+	}
+}
+
+/** @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge` */
+export async function readPatch(
+	request: HttpRequest,
+): Promise<{ readonly type: "json" | "merge" | "strategic"; readonly body: unknown }> {
+	const mediaType = mediaTypeOf(request);
+	const type = Object.hasOwn(PATCH_TYPES, mediaType) ? PATCH_TYPES[mediaType as keyof typeof PATCH_TYPES] : undefined;
+	if (type === undefined) throw unsupported(Object.keys(PATCH_TYPES).join(", "));
+	return { type, body: parseJson(await request.body(), "patch") };
+}
+
+export function requireBody(body: unknown, { kind }: Pick<TypeMeta, "kind">): unknown {
+	if (body === undefined) throw badRequest(`the body of the request is empty: send a ${kind}`);
+	return body;
+}
+
+function parseJson(bytes: Uint8Array, kind: string): unknown {
+	const text = textOf(bytes);
+	try {
+		return JSON.parse(text);
+	} catch (error) {
+		const why = error instanceof Error ? error.message : "not JSON";
+		throw badRequest(
+			`the object provided is unrecognized (must be of type ${kind}): ${why} (${beginningOf(bytes, text)})`,
+		);
+	}
+}
+
+const SHOWN_BYTES_MAX = 30;
+
+/** The first bytes, as text when they look like JSON, else in hex. */
+function beginningOf(bytes: Uint8Array, text: string): string {
+	const more = bytes.length > SHOWN_BYTES_MAX ? " ..." : "";
+	if (text.startsWith("{")) return text.slice(0, SHOWN_BYTES_MAX) + more;
+	const hex = [...bytes.subarray(0, SHOWN_BYTES_MAX)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+	return hex + more;
+}
+
+function textOf(bytes: Uint8Array): string {
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch {
+		throw badRequest("the body of the request is not UTF-8");
+	}
+}
+
+function unsupported(accepted: string): ApiError {
+	const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+	return new ApiError("UnsupportedMediaType", message);
+}

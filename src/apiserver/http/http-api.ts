@@ -1,0 +1,166 @@
+/** The API over HTTP: one function from a request to a response, whatever the socket is. */
+import { ApiError, badRequest, internalError } from "../../api/status.ts";
+import type { Counter, Histogram } from "../../kernel/metrics.ts";
+import type { ApiServer } from "../api-server.ts";
+import { ANONYMOUS, authorizePath } from "../authorization.ts";
+import type { RequestContext, User } from "../ports.ts";
+import { WatchHub } from "../watch/watch-hub.ts";
+import { errorAnswer } from "./answer.ts";
+import type { BodyCodecs } from "./body.ts";
+import { EncodedObjects } from "./encoded-objects.ts";
+import type { HttpRequest, HttpResponse } from "./message.ts";
+import { wantsPretty } from "./negotiate.ts";
+import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
+import { handleResource } from "./resource-handler.ts";
+import { routeOf } from "./route.ts";
+import { errorFrame } from "./watch-body.ts";
+
+export interface HttpApiPorts extends Pick<PathHandlerPorts, "version" | "address" | "metricsText" | "unready"> {
+	readonly server: ApiServer;
+	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
+	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
+	readonly authenticate: (request: HttpRequest) => User | undefined;
+}
+
+/** The longest that anything but a watch may take. */
+const REQUEST_MS_MAX = 60_000;
+
+export class HttpApi {
+	readonly #ports: HttpApiPorts;
+	readonly #hub: WatchHub;
+	readonly #encoded: EncodedObjects;
+	readonly #requests: Counter;
+	readonly #durations: Histogram;
+
+	constructor(ports: HttpApiPorts) {
+		this.#ports = ports;
+		const { metrics } = ports.server.ports;
+		this.#hub = new WatchHub(ports.server.ports, errorFrame);
+		this.#encoded = new EncodedObjects(metrics);
+		this.#requests = metrics.counter({
+			name: "apiserver_request_total",
+			help: "Answered requests by method and code.",
+			labelNames: ["verb", "code"],
+		});
+		this.#durations = metrics.histogram({
+			name: "apiserver_request_duration_seconds",
+			help: "Time from the request's headers to its answer; of watches, to their first headers.",
+			labelNames: ["verb"],
+		});
+	}
+
+	/** Open watches. */
+	get watches(): number {
+		return this.#hub.size;
+	}
+
+	/** Answers every request; never rejects. */
+	async handle(request: HttpRequest): Promise<HttpResponse> {
+		const { clock } = this.#ports.server.ports;
+		const startedMs = clock.monotonicMs();
+		const warnings = new Set<string>();
+		const response = await this.#answer(request, warnings).catch((error: unknown) => this.#failed(request, error));
+		this.#requests.add(1, { verb: request.method, code: String(response.status) });
+		this.#durations.observe((clock.monotonicMs() - startedMs) / 1000, { verb: request.method });
+		return { ...response, headers: { ...this.#commonHeaders(request, warnings), ...response.headers } };
+	}
+
+	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
+		const { server, authenticate } = this.#ports;
+		const user = authenticate(request) ?? ANONYMOUS;
+		const limitMs = timeLimitMs(request);
+		const route = routeOf(request.path);
+		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
+		if (route.kind === "path") {
+			authorizePath(user, request.method.toLowerCase(), request.path);
+			const { types, store } = server.ports;
+			return handlePath({ ...this.#ports, types, store }, request);
+		}
+		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
+		const ports = {
+			server,
+			hub: this.#hub,
+			encoded: this.#encoded,
+			codecs: this.#ports.codecs,
+			stringifyYaml: this.#ports.codecs.stringifyYaml,
+			nowMs: () => server.ports.clock.wallMs(),
+		};
+		return this.#inTime(handleResource(ports, request, route, context), limitMs);
+	}
+
+	/** The answer, or 504 when it takes longer than the client, or the server, will wait. */
+	async #inTime(answer: Promise<HttpResponse>, limitMs: number): Promise<HttpResponse> {
+		const over = new AbortController();
+		const late = this.#ports.server.ports.clock.sleep(limitMs, over.signal).then(
+			(): never => {
+				throw new ApiError("Timeout", "Timeout: request did not complete within the allotted timeout", {
+					details: {},
+				});
+			},
+			() => answer,
+		);
+		try {
+			return await Promise.race([answer, late]);
+		} finally {
+			over.abort();
+			late.catch(() => undefined);
+		}
+	}
+
+	#failed(request: HttpRequest, error: unknown): HttpResponse {
+		const known = error instanceof ApiError ? error : internalError("the request could not be handled", error);
+		if (!(error instanceof ApiError)) {
+			this.#ports.server.ports.log.error("Failed to handle a request", {
+				method: request.method,
+				path: request.path,
+				error,
+			});
+		}
+		return errorAnswer(known, wantsPretty(request.query, request.header("user-agent")));
+	}
+
+	#commonHeaders(request: HttpRequest, warnings: ReadonlySet<string>): Record<string, string | readonly string[]> {
+		return {
+			"audit-id": auditIdOf(request) ?? this.#ports.server.ports.ids.uid(),
+			"cache-control": "no-cache, private",
+			...(warnings.size > 0 ? { warning: warningHeaders(warnings) } : {}),
+		};
+	}
+}
+
+const AUDIT_ID_CHARACTERS_MAX = 64;
+
+/** The client's own id for the request, when it has one that is fit for a header. */
+function auditIdOf(request: HttpRequest): string | undefined {
+	const id = request.header("audit-id");
+	return id !== undefined && id.length <= AUDIT_ID_CHARACTERS_MAX && /^[\w.-]+$/.test(id) ? id : undefined;
+}
+
+/** Characters of all warnings of one answer together; past it each is cut. */
+const WARNING_CHARACTERS_MAX = 4096;
+const CUT_WARNING_CHARACTERS = 256;
+
+function warningHeaders(warnings: ReadonlySet<string>): readonly string[] {
+	const texts = [...warnings].map((text) => text.replace(/[\p{Cc}]+/gu, " "));
+	const total = texts.reduce((sum, text) => sum + text.length, 0);
+	const shown = total <= WARNING_CHARACTERS_MAX ? texts : texts.map((text) => text.slice(0, CUT_WARNING_CHARACTERS));
+	const kept = shown.slice(0, Math.ceil(WARNING_CHARACTERS_MAX / CUT_WARNING_CHARACTERS));
+	return kept.map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
+}
+
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** The smaller of the client's `timeout` and the server's own limit. @throws {ApiError} `BadRequest` */
+function timeLimitMs(request: HttpRequest): number {
+	const text = request.query.get("timeout");
+	if (text === null || text === "") return REQUEST_MS_MAX;
+	if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+		const wanted = 'want a duration such as "32s"';
+		throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text)}: ${wanted}`);
+	}
+	let totalMs = 0;
+	for (const [, amount, , unit = "s"] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+		totalMs += Number(amount) * (DURATION_UNITS_MS[unit] ?? 0);
+	}
+	return Math.min(REQUEST_MS_MAX, totalMs);
+}

@@ -1,0 +1,31 @@
+/** HTTP as plain data: the edge turns sockets into these and back. */
+import type { FrameSink } from "../watch/watch-hub.ts";
+
+export interface HttpRequest {
+	readonly method: string;
+	/** Percent-encoded, without the query. */
+	readonly path: string;
+	readonly query: URLSearchParams;
+	/** By lower-case name. */
+	header(name: string): string | undefined;
+	/** @throws {ApiError} `RequestEntityTooLarge`, or `BadRequest` when the client stops half way. */
+	body(): Promise<Uint8Array>;
+	/** Aborts when the client goes away. */
+	readonly signal: AbortSignal;
+}
+
+/** A body that goes on: watches and log streams. */
+export interface StreamBody {
+	/** Called once, after the headers are on their way. Returns what to do when the socket can take more. */
+	start(sink: FrameSink): { drained(): void; closed(): void };
+}
+
+export interface HttpResponse {
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string | readonly string[]>>;
+	readonly body: Uint8Array | StreamBody;
+}
+
+export function isStream(body: Uint8Array | StreamBody): body is StreamBody {
+	return "start" in body;
+}

@@ -1,0 +1,152 @@
+/** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
+
+import { aggregatedDiscovery, legacyDiscovery } from "../../api/discovery.ts";
+import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
+import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import { ApiError, noSuchPath } from "../../api/status.ts";
+import { NO_BYTES, utf8 } from "../../kernel/bytes.ts";
+import type { Store } from "../../store/store.ts";
+import { jsonAnswer, textAnswer } from "./answer.ts";
+import type { HttpRequest, HttpResponse } from "./message.ts";
+import { clausesOf, wantsPretty } from "./negotiate.ts";
+import { booleanOf } from "./query.ts";
+
+export interface VersionInfo {
+	readonly major: string;
+	readonly minor: string;
+	readonly gitVersion: string;
+	readonly gitCommit: string;
+	readonly gitTreeState: string;
+	readonly buildDate: string;
+	readonly goVersion: string;
+	readonly compiler: string;
+	readonly platform: string;
+	readonly emulationMajor: string;
+	readonly emulationMinor: string;
+	readonly minCompatibilityMajor: string;
+	readonly minCompatibilityMinor: string;
+}
+
+export interface PathHandlerPorts {
+	readonly types: readonly ResourceType[];
+	readonly store: Store;
+	readonly version: VersionInfo;
+	/** `host:port` that clients reach this server at. */
+	readonly address: () => string;
+	readonly metricsText: () => Promise<string>;
+	/** Why the server is not ready, or undefined when it is. */
+	readonly unready: () => string | undefined;
+}
+
+export async function handlePath(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
+	const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
+	if (request.method !== "GET" && request.method !== "HEAD") {
+		throw new ApiError("MethodNotAllowed", "the server does not allow this method on the requested resource", {
+			details: {},
+		});
+	}
+	if (path === "/version") return jsonAnswer(200, ports.version, true);
+	const [, root = ""] = path.split("/");
+	switch (root) {
+		case "healthz":
+		case "livez":
+		case "readyz":
+			return health(ports, request, path);
+		case "metrics":
+			return textAnswer(200, await ports.metricsText());
+		case "openapi":
+			return openApi(ports, request, path);
+		case "api":
+		case "apis":
+			return discovery(ports, request, path);
+		case "":
+			return jsonAnswer(200, {
+				paths: ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"],
+			});
+		default:
+			throw noSuchPath();
+	}
+}
+
+const CHECKS = ["ping", "log", "etcd"] as const;
+
+function health(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
+	const [, name = "", check] = path.split("/");
+	if (check !== undefined && !CHECKS.some((known) => known === check)) throw noSuchPath();
+	const why = name === "readyz" ? ports.unready() : undefined;
+	if (why !== undefined) return textAnswer(500, `[-]${why} failed: reason withheld\n${name} check failed\n`);
+	if (!booleanOf(request.query, "verbose")) return textAnswer(200, "ok");
+	const lines = CHECKS.map((known) => `[+]${known} ok`);
+	return textAnswer(200, `${lines.join("\n")}\n${name} check passed\n`);
+}
+
+function discovery(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
+	const isRoot = path === "/api" || path === "/apis";
+	const clause = isRoot ? aggregatedClause(request.header("accept")) : undefined;
+	if (clause !== undefined) {
+		const document = aggregatedDiscovery(ports.types, path === "/api" ? "core" : "named", clause);
+		const type = `application/json;g=apidiscovery.k8s.io;v=${clause};as=APIGroupDiscoveryList`;
+		return cacheable(request, document, { "content-type": type, vary: "Accept", "cache-control": "public" });
+	}
+	const document = legacyDiscovery(ports.types, path, ports.address());
+	if (document === undefined) throw noSuchPath();
+	return jsonAnswer(200, document, wantsPretty(request.query, request.header("user-agent")));
+}
+
+/** The first clause that asks for a document this server has: aggregated in a version, or (undefined) legacy. */
+function aggregatedClause(accept: string | undefined): "v2" | "v2beta1" | undefined {
+	for (const { type, parameters } of clausesOf(accept ?? "")) {
+		if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
+		if (!parameters.has("as")) return undefined;
+		const version = parameters.get("v");
+		const isDiscovery =
+			parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("as") === "APIGroupDiscoveryList";
+		if (isDiscovery && (version === "v2" || version === "v2beta1")) return version;
+	}
+	return undefined;
+}
+
+function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
+	if (path === "/openapi/v2") return openApiV2(request);
+	const { types } = ports;
+	const groupVersions = [...new Set(types.map(apiVersionOf))];
+	if (path === "/openapi/v3") {
+		return jsonAnswer(
+			200,
+			openApiIndex(groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }))),
+		);
+	}
+	const groupVersion = groupVersions.find((known) => path === `/openapi/v3/${openApiKey(known)}`);
+	if (groupVersion === undefined) throw noSuchPath();
+	const hash = hashOf(ports, groupVersion);
+	const asked = request.query.get("hash");
+	if (asked !== null && asked !== hash) {
+		const location = `${path}?hash=${hash}`;
+		return { status: 301, headers: { location, "content-type": "text/plain" }, body: NO_BYTES };
+	}
+	const caching = asked === null ? "no-cache, private" : "public, immutable";
+	const headers = { "content-type": "application/json", vary: "Accept", "cache-control": caching };
+	return cacheable(request, openApiV3Document(groupVersion, types), headers);
+}
+
+/** The documents follow from the program's version, so the version names their content. */
+function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
+	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
+}
+
+/** An empty document is a valid one, and enough for every kubectl: newer ones read v3. */
+function openApiV2(request: HttpRequest): HttpResponse {
+	const accept = request.header("accept") ?? "";
+	const isProtobuf = accept.includes("openapi.spec.v2");
+	if (!isProtobuf) return jsonAnswer(200, { swagger: "2.0", info: { title: "Sliceplane", version: "v1" }, paths: {} });
+	const headers = { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", vary: "Accept" };
+	return { status: 200, headers, body: NO_BYTES };
+}
+
+/** With an ETag, and 304 for those who have it. */
+function cacheable(request: HttpRequest, document: object, headers: Readonly<Record<string, string>>): HttpResponse {
+	const text = `${JSON.stringify(document)}\n`;
+	const etag = `"${openApiHash(text)}"`;
+	if (request.header("if-none-match") === etag) return { status: 304, headers: { ...headers, etag }, body: NO_BYTES };
+	return { status: 200, headers: { ...headers, etag }, body: utf8(text) };
+}

@@ -1,0 +1,172 @@
+/**
+ * The API without HTTP and JSON, for the parts that run in the server's own process.
+ *
+ * The semantics are the same: identity, authorization, admission, validation, conflicts, watches. Objects
+ * are the stored ones, frozen and shared, so reading costs nothing.
+ */
+import type { ObjectKey, Resource, ResourceType } from "../api/resource.ts";
+import { expiredWatch, noSuchPath, type Status } from "../api/status.ts";
+import type { Draft, KubeObject } from "../api/types/meta.ts";
+import type {
+	ApiClient,
+	DeleteOptions,
+	ListOptions,
+	ListResult,
+	PatchType,
+	WatchEvent,
+	WatchOptions,
+	WriteOptions,
+} from "../machinery/api-client.ts";
+import type { ApiServer } from "./api-server.ts";
+import { authorize } from "./authorization.ts";
+import { PLAIN_WRITE, type RequestContext, type Target, type User } from "./ports.ts";
+import { type Selection, selectionOf } from "./selection.ts";
+import { bindPod } from "./subresources/binding.ts";
+import { evictPod } from "./subresources/eviction.ts";
+import { updateScale } from "./subresources/scale.ts";
+import { createObject } from "./verbs/create.ts";
+import { deleteCollection, deleteObject } from "./verbs/delete.ts";
+import { listObjects, parseResourceVersion } from "./verbs/list.ts";
+import { patchObject } from "./verbs/patch.ts";
+import { getObject } from "./verbs/read.ts";
+import { updateObject } from "./verbs/update.ts";
+import { transition } from "./watch/transition.ts";
+
+/** Events handed to a reader in one batch. */
+const EVENTS_PER_BATCH_MAX = 1_000;
+/** A bookmark goes to a reader whose resource was silent while the store moved on by so many revisions. */
+const SILENT_REVISIONS_MAX = 1_000;
+
+export class InProcessClient implements ApiClient {
+	readonly #server: ApiServer;
+	readonly #user: User;
+
+	constructor(server: ApiServer, user: User) {
+		this.#server = server;
+		this.#user = user;
+	}
+
+	async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
+		return getObject(this.#server.ports, this.#target("get", resource, key.namespace, key.name)) as T;
+	}
+
+	async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
+		const target = this.#target("list", resource, options.namespace ?? "", "");
+		const answer = await listObjects(this.#server.ports, target, options, this.#context(options.signal));
+		return { items: answer.items as readonly T[], resourceVersion: String(answer.revision) };
+	}
+
+	async *watch<T extends KubeObject>(
+		resource: Resource<T>,
+		options: WatchOptions,
+	): AsyncIterable<readonly WatchEvent<T>[]> {
+		const target = this.#target("watch", resource, options.namespace ?? "", "");
+		const selection = selectionOf(target.type, { namespace: target.namespace, ...options });
+		let cursor = parseResourceVersion(options.resourceVersion);
+		let told = cursor;
+		while (!options.signal.aborted) {
+			const { events, through } = this.#readAfter<T>(target.type, selection, cursor);
+			cursor = through;
+			if (events.length > 0) yield events;
+			else if (cursor - told >= SILENT_REVISIONS_MAX) yield [{ type: "BOOKMARK", resourceVersion: String(cursor) }];
+			else {
+				await this.#server.bell.news(target.type.storagePrefix, cursor, options.signal);
+				continue;
+			}
+			told = cursor;
+		}
+	}
+
+	async create<T extends KubeObject>(
+		resource: Resource<T>,
+		namespace: string,
+		object: Draft<T>,
+		options: WriteOptions = {},
+	): Promise<T> {
+		const target = this.#target("create", resource, namespace, "");
+		const context = this.#context(options.signal);
+		return (await createObject(this.#server.ports, target, object, PLAIN_WRITE, context)) as T;
+	}
+
+	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+		const { namespace = "", name } = object.metadata;
+		const target = this.#target("update", resource, namespace, name);
+		const context = this.#context(options.signal);
+		if (options.subresource === "scale") {
+			const scale: KubeObject = await updateScale(this.#server.ports, target, { body: object }, PLAIN_WRITE, context);
+			return scale as T;
+		}
+		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
+		return (await updateObject(this.#server.ports, target, object, flags, context)).object as T;
+	}
+
+	async patch<T extends KubeObject>(
+		resource: Resource<T>,
+		key: ObjectKey,
+		patch: { readonly type: PatchType; readonly body: unknown },
+		options: WriteOptions = {},
+	): Promise<T> {
+		const target = this.#target("patch", resource, key.namespace, key.name);
+		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
+		return (await patchObject(this.#server.ports, target, patch, flags, this.#context(options.signal))) as T;
+	}
+
+	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
+		const target = this.#target("create", resource, key.namespace, key.name);
+		if (subresource === "binding") return bindPod(this.#server.ports, target, body, false);
+		if (subresource !== "eviction") throw noSuchPath();
+		return evictPod(this.#server.ports, target, body, () => ({ dryRun: false }));
+	}
+
+	async delete<T extends KubeObject>(
+		resource: Resource<T>,
+		key: ObjectKey,
+		options: DeleteOptions = {},
+	): Promise<T | Status> {
+		const target = this.#target("delete", resource, key.namespace, key.name);
+		return (await deleteObject(this.#server.ports, target, { ...options, dryRun: false })) as T | Status;
+	}
+
+	async deleteCollection<T extends KubeObject>(
+		resource: Resource<T>,
+		namespace: string,
+		options: DeleteOptions & { readonly labelSelector?: string } = {},
+	): Promise<void> {
+		const target = this.#target("deletecollection", resource, namespace, "");
+		const { labelSelector, ...deletion } = options;
+		const query = labelSelector === undefined ? {} : { labelSelector };
+		const context = this.#context(options.signal);
+		await deleteCollection(this.#server.ports, target, query, { ...deletion, dryRun: false }, context);
+	}
+
+	#readAfter<T extends KubeObject>(
+		type: ResourceType,
+		selection: Selection,
+		cursor: number,
+	): { readonly events: readonly WatchEvent<T>[]; readonly through: number } {
+		const { store } = this.#server.ports;
+		const batch = store.space(type.storagePrefix).readAfter(cursor, EVENTS_PER_BATCH_MAX, store.revision);
+		if (batch.kind === "compacted") throw expiredWatch(cursor, batch.oldest);
+		const events: WatchEvent<T>[] = [];
+		for (const storeEvent of batch.events) {
+			const event = transition(storeEvent, selection);
+			if (event !== undefined) events.push({ type: event.type, object: event.object as T });
+		}
+		return { events, through: batch.through };
+	}
+
+	/** @throws {ApiError} `Forbidden`, or `NotFound` for a resource that is not served. */
+	#target(verb: string, resource: Resource, namespace: string, name: string): Target {
+		const type = this.#server.typeOf(resource);
+		authorize(this.#user, { verb, type, namespace, name });
+		return { type, namespace, name };
+	}
+
+	#context(signal: AbortSignal | undefined): RequestContext {
+		return { user: this.#user, warn: () => undefined, ...(signal === undefined ? {} : { signal }) };
+	}
+}
+
+function subresourceOf({ subresource }: WriteOptions): { subresource?: "status" | "finalize" } {
+	return subresource === "status" || subresource === "finalize" ? { subresource } : {};
+}

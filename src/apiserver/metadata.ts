@@ -1,0 +1,65 @@
+/** Metadata that the server keeps in order, whatever a client sends. */
+
+import type { FieldError } from "../api/field-error.ts";
+import { validateMetadata, validateMetadataUpdate } from "../api/metadata-validation.ts";
+import type { ResourceType } from "../api/resource.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../api/types/meta.ts";
+import { deepEqual } from "../kernel/json.ts";
+import type { RequestContext } from "./ports.ts";
+
+export function validateNewMetadata(type: ResourceType, object: KubeObject): readonly FieldError[] {
+	return validateMetadata(type, object.metadata);
+}
+
+export function validateChangedMetadata(
+	type: ResourceType,
+	next: KubeObject,
+	stored: KubeObject,
+): readonly FieldError[] {
+	return validateMetadataUpdate(type, next.metadata, stored.metadata);
+}
+
+/**
+ * The metadata of an update: a client may change labels, annotations, owners and finalizers, and
+ * nothing else; what it leaves out or tries to change of the rest stays as stored.
+ */
+export function updatedMetadata(next: ObjectMeta, stored: ObjectMeta, context: RequestContext): ObjectMeta {
+	const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, generation: _generation, ...asked } = next;
+	return {
+		...asked,
+		name: stored.name,
+		...(stored.namespace === undefined ? {} : { namespace: stored.namespace }),
+		uid: stored.uid,
+		resourceVersion: stored.resourceVersion,
+		creationTimestamp: stored.creationTimestamp,
+		...(stored.generateName === undefined ? {} : { generateName: stored.generateName }),
+		...(stored.generation === undefined ? {} : { generation: stored.generation }),
+		...(stored.deletionTimestamp === undefined ? {} : { deletionTimestamp: stored.deletionTimestamp }),
+		...(stored.deletionGracePeriodSeconds === undefined
+			? {}
+			: { deletionGracePeriodSeconds: stored.deletionGracePeriodSeconds }),
+		...dedupedOwners(next.ownerReferences, context),
+	};
+}
+
+/** Owner references without exact duplicates; a warning names the uids that came twice. */
+export function dedupedOwners(
+	owners: readonly OwnerReference[] | undefined,
+	context: RequestContext,
+): { ownerReferences?: readonly OwnerReference[] } {
+	if (owners === undefined || owners.length === 0) return {};
+	const kept: OwnerReference[] = [];
+	const repeated = new Set<string>();
+	for (const owner of owners) {
+		if (kept.some((other) => deepEqual(other, owner))) repeated.add(owner.uid);
+		else kept.push(owner);
+	}
+	if (repeated.size > 0) {
+		context.warn(
+			".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may " +
+				"reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+				[...repeated].join(", "),
+		);
+	}
+	return { ownerReferences: kept };
+}

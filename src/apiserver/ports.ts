@@ -1,0 +1,56 @@
+/** What the API server needs from outside. */
+import type { ResourceType } from "../api/resource.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Metrics } from "../kernel/metrics.ts";
+import type { IdSource, Random } from "../kernel/random.ts";
+import type { Store } from "../store/store.ts";
+import type { NetworkRanges } from "./service-claims.ts";
+
+export interface ServerPorts {
+	readonly store: Store;
+	readonly types: readonly ResourceType[];
+	readonly clock: Clock;
+	readonly random: Random;
+	readonly ids: IdSource;
+	readonly log: Logger;
+	readonly metrics: Metrics;
+	readonly ranges: NetworkRanges;
+}
+
+/** Who asks. */
+export interface User {
+	readonly name: string;
+	readonly uid?: string;
+	readonly groups: readonly string[];
+}
+
+/** One request as the verbs see it: HTTP and in-process calls both end up here. */
+export interface RequestContext {
+	readonly user: User;
+	/** Text of a Warning header; the same text is sent once. */
+	warn(text: string): void;
+	/** Aborts when the client has gone or the request's time is over. */
+	readonly signal?: AbortSignal;
+}
+
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+
+export interface WriteFlags {
+	readonly dryRun: boolean;
+	readonly fieldValidation: FieldValidation;
+}
+
+export const PLAIN_WRITE: WriteFlags = { dryRun: false, fieldValidation: "Warn" };
+
+/** An object, or a collection when `name` is "". */
+export interface Target {
+	readonly type: ResourceType;
+	/** "" for cluster-scoped resources, and for lists over all namespaces. */
+	readonly namespace: string;
+	readonly name: string;
+}
+
+export function storeKey({ namespace, name }: Pick<Target, "namespace" | "name">): string {
+	return namespace === "" ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,51 @@
+/** Which objects of a resource a reader asked for: selectors and namespace as one predicate. */
+
+import { type FieldSelector, matchesFields, parseFieldSelector } from "../api/field-selector.ts";
+import { type LabelSelectorTerms, matchesLabels, parseLabelSelector } from "../api/label-selector.ts";
+import type { ResourceType } from "../api/resource.ts";
+import type { KubeObject } from "../api/types/meta.ts";
+
+export interface SelectionOptions {
+	readonly namespace: string;
+	readonly labelSelector?: string;
+	readonly fieldSelector?: string;
+}
+
+export interface Selection {
+	readonly namespace: string;
+	/** Whether every object of the namespace is selected. */
+	readonly isEverything: boolean;
+	/** The same selection gives the same text: watchers with one text share their frames. */
+	readonly id: string;
+	matches(object: KubeObject): boolean;
+}
+
+/** @throws {ApiError} `BadRequest` for a selector that cannot be read, or a field that the kind does not have. */
+export function selectionOf(type: ResourceType, options: SelectionOptions): Selection {
+	const { namespace, labelSelector = "", fieldSelector = "" } = options;
+	const labels = parseLabelSelector(labelSelector);
+	const fields = parseFieldSelector(fieldSelector, type);
+	const isEverything = labels.length === 0 && fields.length === 0;
+	return {
+		namespace,
+		isEverything,
+		id: JSON.stringify([namespace, labelSelector, fieldSelector]),
+		matches: isEverything ? everything : (object) => isSelected(type, labels, fields, object),
+	};
+}
+
+function everything(): boolean {
+	return true;
+}
+
+function isSelected(
+	type: ResourceType,
+	labels: LabelSelectorTerms,
+	fields: FieldSelector,
+	object: KubeObject,
+): boolean {
+	if (!matchesLabels(labels, object.metadata.labels ?? {})) return false;
+	if (fields.length === 0) return true;
+	const { name, namespace = "" } = object.metadata;
+	return matchesFields(fields, { ...type.fields(object), "metadata.name": name, "metadata.namespace": namespace });
+}

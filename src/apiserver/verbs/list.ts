@@ -1,0 +1,132 @@
+/** Lists: selectors, pages over one snapshot, and the meanings of resourceVersion (api-protocol, "Reading"). */
+
+import type { FieldError } from "../../api/field-error.ts";
+import { forbidden as forbiddenField, notSupported } from "../../api/field-error.ts";
+import { badRequest, expiredList, invalidObject, tooLargeResourceVersion } from "../../api/status.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
+import type { Revision } from "../../store/entry.ts";
+import { continueToken, parseContinueToken } from "../continue-token.ts";
+import type { RequestContext, ServerPorts, Target } from "../ports.ts";
+import { revisionReached } from "../revision-reached.ts";
+import { type Selection, selectionOf } from "../selection.ts";
+
+export interface ListQuery {
+	readonly labelSelector?: string;
+	readonly fieldSelector?: string;
+	readonly resourceVersion?: string;
+	readonly resourceVersionMatch?: string;
+	/** 0 or absent: everything in one answer. */
+	readonly limit?: number;
+	readonly continueToken?: string;
+	readonly sendInitialEvents?: boolean;
+}
+
+export interface ListAnswer {
+	readonly items: readonly KubeObject[];
+	readonly revision: Revision;
+	readonly continueToken?: string;
+	/** Only where no selector makes the number unknown. */
+	readonly remainingItemCount?: number;
+}
+
+/** How long a reader that is ahead of the server waits for it. */
+const FUTURE_WAIT_MS = 3_000;
+
+export async function listObjects(
+	ports: ServerPorts,
+	target: Target,
+	query: ListQuery,
+	context: RequestContext,
+): Promise<ListAnswer> {
+	const problems = listQueryProblems(query);
+	if (problems.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", problems);
+	const selection = selectionOf(target.type, { namespace: target.namespace, ...query });
+	const asked = parseResourceVersion(query.resourceVersion);
+	if (query.continueToken !== undefined) return nextPage(ports, target, query, selection);
+	if (asked > 0 && !(await revisionReached(ports, asked, FUTURE_WAIT_MS, context.signal))) {
+		throw tooLargeResourceVersion(asked, ports.store.revision);
+	}
+	const isExact =
+		query.resourceVersionMatch === "Exact" || (isPaged(query) && asked > 0 && !query.resourceVersionMatch);
+	// A page cut from "any" state could not be continued by every server, so the real one ignores the limit too.
+	const limit = query.resourceVersion === "0" ? undefined : query.limit;
+	const revision = isExact ? asked : ports.store.revision;
+	return page(ports, target, selection, { revision, ...(limit ? { limit } : {}) });
+}
+
+function isPaged(query: ListQuery): boolean {
+	return query.limit !== undefined && query.limit > 0;
+}
+
+function nextPage(ports: ServerPorts, target: Target, query: ListQuery, selection: Selection): ListAnswer {
+	if (query.resourceVersion !== undefined && query.resourceVersion !== "" && query.resourceVersion !== "0") {
+		throw badRequest("specifying resource version is not allowed when using continue");
+	}
+	const token = parseContinueToken(query.continueToken ?? "");
+	// A token of revision 0 or below goes on with the newest state: it was given out with a 410.
+	const revision = token.revision <= 0 ? ports.store.revision : token.revision;
+	return page(ports, target, selection, {
+		revision,
+		start: token.start,
+		...(query.limit ? { limit: query.limit } : {}),
+	});
+}
+
+interface PageOptions {
+	readonly revision: Revision;
+	readonly start?: string;
+	readonly limit?: number;
+}
+
+function page(ports: ServerPorts, target: Target, selection: Selection, options: PageOptions): ListAnswer {
+	const prefix = target.namespace === "" ? "" : `${target.namespace}/`;
+	const isNow = options.revision >= ports.store.revision;
+	const range = ports.store.space(target.type.storagePrefix).range({
+		prefix,
+		filter: (entry) => selection.matches(entry.object),
+		...(options.start === undefined ? {} : { start: options.start }),
+		...(options.limit === undefined ? {} : { limit: options.limit }),
+		...(isNow ? {} : { revision: options.revision }),
+	});
+	if (range.kind === "compacted") {
+		throw expiredList(options.start === undefined ? undefined : continueToken(-1, options.start));
+	}
+	const items = range.entries.map((entry) => entry.object);
+	const last = range.entries.at(-1);
+	if (options.limit === undefined || range.remaining === 0 || last === undefined)
+		return { items, revision: options.revision };
+	return {
+		items,
+		revision: options.revision,
+		// The smallest key behind the last one.
+		continueToken: continueToken(options.revision, `${last.key}\u0000`),
+		...(selection.isEverything ? { remainingItemCount: range.remaining } : {}),
+	};
+}
+
+/** @throws {ApiError} `BadRequest` */
+export function parseResourceVersion(text: string | undefined): Revision {
+	if (text === undefined || text === "") return 0;
+	if (!/^\d{1,16}$/.test(text)) throw badRequest(`invalid resource version: ${JSON.stringify(text)}: must be a number`);
+	return Number(text);
+}
+
+function listQueryProblems(query: ListQuery): FieldError[] {
+	const match = query.resourceVersionMatch ?? "";
+	if (query.sendInitialEvents !== undefined) {
+		return [forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list")];
+	}
+	if (match === "") return [];
+	const field = "resourceVersionMatch";
+	if (query.continueToken !== undefined) {
+		return [forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided")];
+	}
+	if (query.resourceVersion === undefined || query.resourceVersion === "") {
+		return [forbiddenField(field, "resourceVersionMatch is forbidden unless resourceVersion is provided")];
+	}
+	if (match !== "Exact" && match !== "NotOlderThan") return [notSupported(field, match, ["Exact", "NotOlderThan", ""])];
+	if (match === "Exact" && query.resourceVersion === "0") {
+		return [forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')];
+	}
+	return [];
+}

@@ -1,0 +1,86 @@
+/** PATCH: apply the patch to the stored object, then go the way of an update. */
+
+import { applyJsonPatch, unknownOperationFields } from "../../api/patch/json-patch.ts";
+import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import type { PatchResult } from "../../api/patch/patch-result.ts";
+import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
+import { ApiError, badRequest, invalidObject, notFound } from "../../api/status.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
+import { decodeBody } from "../decode-body.ts";
+import type { RequestContext, ServerPorts, Target } from "../ports.ts";
+import { storeKey } from "../ports.ts";
+import { applyUpdate, type UpdateOptions } from "./update.ts";
+
+export interface Patch {
+	readonly type: "json" | "merge" | "strategic";
+	/** Plain data, as JSON.parse gives it. */
+	readonly body: unknown;
+}
+
+export async function patchObject(
+	ports: ServerPorts,
+	target: Target,
+	patch: Patch,
+	options: UpdateOptions,
+	context: RequestContext,
+): Promise<KubeObject> {
+	for (;;) {
+		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		if (stored === undefined) throw notFound(target.type, target.name);
+		const result = applyPatch(target.type.schema, stored.object, patch);
+		const proposed = decodePatched(target, result, patch, options, context);
+		requireSameName(target, proposed);
+		const object = await applyUpdate(ports, target, stored, proposed, options, context);
+		if (object !== undefined) return object;
+	}
+}
+
+/** The patched form of `original`, not yet checked. @throws {ApiError} `BadRequest`, `Invalid`. */
+export function applyPatch(schema: string, original: KubeObject, patch: Patch): unknown {
+	const result = patched(schema, { ...original }, patch);
+	if (result.kind === "ok") return result.value;
+	if (result.code === 400) throw badRequest(result.message);
+	throw new ApiError(result.code === 413 ? "RequestEntityTooLarge" : "Invalid", result.message);
+}
+
+function patched(schema: string, original: Readonly<Record<string, unknown>>, { type, body }: Patch): PatchResult {
+	switch (type) {
+		case "json":
+			return applyJsonPatch(original, body);
+		case "merge":
+			return applyMergePatch(original, body);
+		case "strategic":
+			return applyStrategicMergePatch(schema, original, body);
+	}
+}
+
+/** Unknown fields of a patch are 422 on the field `patch`, where those of a whole object are 400. */
+function decodePatched(
+	target: Target,
+	result: unknown,
+	patch: Patch,
+	options: UpdateOptions,
+	context: RequestContext,
+): KubeObject {
+	const found: string[] = patch.type === "json" ? unknownOperationFields(patch.body) : [];
+	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
+	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
+	if (found.length === 0 || options.fieldValidation === "Ignore") return object;
+	if (options.fieldValidation === "Warn") {
+		for (const text of found) context.warn(text);
+		return object;
+	}
+	const detail = `strict decoding error: ${found.join(", ")}`;
+	throw invalidObject({ group: "", kind: "" }, "", [
+		{ type: "Invalid", field: "patch", body: `Invalid value: ${detail}` },
+	]);
+}
+
+function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
+	if (metadata.name !== name) {
+		throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+	}
+	if (type.namespaced && metadata.namespace !== namespace) {
+		throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+	}
+}

@@ -1,0 +1,157 @@
+/** PUT of an object or of its status, and the part of a PATCH that comes after the patch was applied. */
+import { required } from "../../api/field-error.ts";
+import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
+import { deepEqual } from "../../kernel/json.ts";
+import type { Entry } from "../../store/entry.ts";
+import { decodeBody } from "../decode-body.ts";
+import { raisesGeneration } from "../generation.ts";
+import { updatedMetadata, validateChangedMetadata } from "../metadata.ts";
+import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
+import { storeKey } from "../ports.ts";
+import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-plan.ts";
+import { createObject } from "./create.ts";
+
+export interface UpdateOptions extends WriteFlags {
+	readonly subresource?: "status" | "finalize";
+}
+
+export interface UpdateAnswer {
+	readonly object: KubeObject;
+	/** The PUT made it: 201 instead of 200. */
+	readonly isCreated: boolean;
+}
+
+export async function updateObject(
+	ports: ServerPorts,
+	target: Target,
+	body: unknown,
+	options: UpdateOptions,
+	context: RequestContext,
+): Promise<UpdateAnswer> {
+	const proposed = decodeBody(target.type, body, options, context);
+	requireSameName(target, proposed);
+	for (;;) {
+		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		if (stored === undefined) {
+			if (!target.type.createOnUpdate || options.subresource !== undefined) {
+				throw notFound(target.type, target.name);
+			}
+			return { object: await createObject(ports, target, body, options, context), isCreated: true };
+		}
+		const object = await applyUpdate(ports, target, stored, proposed, options, context);
+		if (object !== undefined) return { object, isCreated: false };
+	}
+}
+
+function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
+	if (metadata.name !== "" && metadata.name !== name) {
+		throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+	}
+	if (type.namespaced && (metadata.namespace ?? namespace) !== namespace) {
+		throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+	}
+}
+
+/**
+ * Brings `proposed` over the stored object.
+ *
+ * @returns undefined when someone else wrote meanwhile and the client did not say which version it means:
+ * then the caller tries again on the newer object.
+ */
+export async function applyUpdate(
+	ports: ServerPorts,
+	target: Target,
+	stored: Entry,
+	proposed: KubeObject,
+	options: UpdateOptions,
+	context: RequestContext,
+): Promise<KubeObject | undefined> {
+	const { type } = target;
+	const isConditional = requireMeantVersion(target, stored.object, proposed);
+	const next = preparedUpdate(target, stored.object, proposed, options, context);
+	const plan = planUpdate(ports, type, stored, next, options.dryRun);
+	requireValidUpdate(target, plan.object, stored.object, options);
+	for (const text of type.warnings(plan.object, stored.object)) context.warn(text);
+	const isGone = isFinished(plan.object);
+	if (!isGone && deepEqual(plan.object, stored.object)) return stored.object;
+	if (options.dryRun) return plan.object;
+	const final: WritePlan = isGone ? planRemoval(ports, type, stored, plan.object) : plan;
+	const result = await commitPlan(ports, type, final);
+	if (result.kind === "committed") return result.object;
+	if (result.kind === "conflict" && isConditional) throw conflict(type, target.name, OBJECT_MODIFIED);
+	return undefined;
+}
+
+/**
+ * Whether the client said which version it means; if so it must be the stored one.
+ * @throws {ApiError} `Conflict`, or `Invalid` where a kind does not allow to leave it out.
+ */
+function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metadata }: KubeObject): boolean {
+	const { uid = "", resourceVersion = "" } = metadata;
+	if (uid !== "" && uid !== stored.metadata.uid) {
+		const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.metadata.uid}`;
+		throw conflict(type, name, why);
+	}
+	if (resourceVersion === "" || resourceVersion === "0") {
+		if (type.unconditionalUpdate) return false;
+		const error = required("metadata.resourceVersion", "must be specified for an update");
+		throw invalidObject(type, name, [
+			{ ...error, type: "Invalid", body: "Invalid value: 0: must be specified for an update" },
+		]);
+	}
+	if (resourceVersion !== stored.metadata.resourceVersion) throw conflict(type, name, OBJECT_MODIFIED);
+	return true;
+}
+
+function preparedUpdate(
+	{ type }: Target,
+	stored: KubeObject,
+	proposed: KubeObject,
+	{ subresource }: UpdateOptions,
+	context: RequestContext,
+): KubeObject {
+	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
+	const defaulted = type.withDefaults(merged);
+	const next = prepare(type, defaulted, stored, subresource);
+	if (!raisesGeneration(type, next, stored)) return next;
+	return { ...next, metadata: { ...next.metadata, generation: (stored.metadata.generation ?? 0) + 1 } };
+}
+
+function prepare(
+	type: Target["type"],
+	next: KubeObject,
+	stored: KubeObject,
+	subresource: UpdateOptions["subresource"],
+): KubeObject {
+	if (subresource === "status") return type.prepareStatusUpdate?.(next, stored) ?? next;
+	if (subresource === "finalize") return withFinalizersOf(next, stored);
+	return type.prepareUpdate(next, stored);
+}
+
+/** `/finalize` of a Namespace changes `spec.finalizers` and nothing else. */
+function withFinalizersOf(next: KubeObject, stored: KubeObject): KubeObject {
+	const { finalizers = [] } = (next as { spec?: { finalizers?: readonly string[] } }).spec ?? {};
+	return { ...stored, ...(finalizers.length > 0 ? { spec: { finalizers } } : { spec: {} }) } as KubeObject;
+}
+
+function requireValidUpdate(
+	{ type, name }: Target,
+	next: KubeObject,
+	stored: KubeObject,
+	{ subresource }: UpdateOptions,
+): void {
+	if (subresource === "finalize") return;
+	const own =
+		subresource === "status" ? (type.validateStatusUpdate?.(next, stored) ?? []) : type.validateUpdate(next, stored);
+	const errors = [...validateChangedMetadata(type, next, stored), ...own];
+	if (errors.length > 0) throw invalidObject(type, name, errors);
+}
+
+/** Deleted before, and the last thing that held it has let go: this very update removes it. */
+function isFinished(object: KubeObject): boolean {
+	const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+	if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
+	const held = (object as { spec?: { finalizers?: readonly string[] } }).spec?.finalizers ?? [];
+	return held.length === 0;
+}

@@ -1,0 +1,23 @@
+/** The program: reads the command line, runs a command, sets the exit status. */
+import { CommanderError } from "commander";
+import { program } from "./program.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Exit statuses: 0 success, 1 failure, 2 wrong usage. */
+const FAILURE = 1;
+const WRONG_USAGE = 2;
+
+/** Runs `sliceplane` with these arguments and resolves with its exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+	let status = 0;
+	try {
+		await program((code) => {
+			status = code;
+		}).parseAsync([...args], { from: "user" });
+		return status;
+	} catch (error) {
+		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+		process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+		return error instanceof UsageError ? WRONG_USAGE : FAILURE;
+	}
+}

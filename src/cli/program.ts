@@ -1,0 +1,44 @@
+/** The command line's words. */
+import { Command } from "commander";
+import { addUpCommand } from "./up.ts";
+import { UsageError } from "./usage-error.ts";
+import { addVersionCommand } from "./version.ts";
+
+/** Commands whose parts this version does not have. */
+const NOT_BUILT_COMMANDS = [
+	"apiserver",
+	"controllers",
+	"kubelet",
+	"proxy",
+	"dns",
+	"explain",
+	"migrate",
+	"scenario",
+	"exec",
+	"shell",
+	"fail",
+	"recover",
+	"watch-cost",
+	"completion",
+] as const;
+
+/** @param setStatus Called with the exit status of a command that ran to its end. */
+export function program(setStatus: (status: number) => void): Command {
+	const root = new Command("sliceplane")
+		.description("The Kubernetes service-discovery plane: one command, a real API, live EndpointSlices.")
+		.exitOverride()
+		.showHelpAfterError("(run with --help for the options, and an example)")
+		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
+	addUpCommand(root, setStatus);
+	addVersionCommand(root);
+	for (const name of NOT_BUILT_COMMANDS) {
+		root
+			.command(name, { hidden: true })
+			.allowUnknownOption()
+			.allowExcessArguments()
+			.action(() => {
+				throw new UsageError(`${name}: not built yet`);
+			});
+	}
+	return root;
+}

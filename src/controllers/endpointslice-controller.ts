@@ -1,0 +1,80 @@
+/**
+ * Keeps the EndpointSlices of every Service with a selector.
+ *
+ * @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/
+ */
+import { keyOf } from "../api/resource.ts";
+import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
+import { ENDPOINTSLICE_CONTROLLER } from "../api/well-known.ts";
+import { runWorkers } from "../machinery/controller.ts";
+import { WorkQueue } from "../machinery/work-queue.ts";
+import { EndpointSliceSync } from "./endpointslice-sync.ts";
+import { enqueueServices } from "./enqueue-services.ts";
+import { checkBounds } from "./flags.ts";
+import type { Controller, ControllerPorts } from "./ports.ts";
+import { sliceHandlers } from "./slice-events.ts";
+
+export interface EndpointSliceOptions {
+	/** `--max-endpoints-per-slice`, 1 to 1000. Default 100. */
+	readonly maxEndpointsPerSlice: number;
+	/** `--concurrent-service-endpoint-syncs`, 1 to 50. Default 5. */
+	readonly concurrentSyncs: number;
+	/** `--endpointslice-updates-batch-period`: changes of Pods wait so long for others. Default 0. */
+	readonly batchPeriodMs: number;
+}
+
+const DEFAULTS: EndpointSliceOptions = { maxEndpointsPerSlice: 100, concurrentSyncs: 5, batchPeriodMs: 0 };
+
+/** A slice that somebody else changed is looked at after this, so that the cache can catch up. */
+const SLICE_EVENT_DELAY_MS = 1000;
+/** A failed Service waits 1 s, doubling to 1000 s; all of them together are held to 10 per second. */
+const RETRIES = { firstDelayMs: 1000, delayMsMax: 1_000_000, perSecond: 10, burst: 100 };
+
+export class EndpointSliceController implements Controller {
+	readonly name = "endpointslice-controller";
+	readonly #ports: ControllerPorts;
+	readonly #options: EndpointSliceOptions;
+
+	/** @throws {RangeError} for a number out of its bounds. */
+	constructor(ports: ControllerPorts, options: Partial<EndpointSliceOptions> = {}) {
+		this.#ports = ports;
+		this.#options = { ...DEFAULTS, ...options };
+		const { maxEndpointsPerSlice, concurrentSyncs } = this.#options;
+		checkBounds({ flag: "max-endpoints-per-slice", value: maxEndpointsPerSlice, min: 1, max: 1000 });
+		checkBounds({ flag: "concurrent-service-endpoint-syncs", value: concurrentSyncs, min: 1, max: 50 });
+	}
+
+	async run(signal: AbortSignal): Promise<void> {
+		const { informers, clock, log, metrics } = this.#ports;
+		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
+		const queue = new WorkQueue<string>({ name: "endpoint_slice", clock, metrics, retries: RETRIES });
+		const stopListening = this.#listen(sync, queue);
+		try {
+			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINT_SLICES), informers.of(NODES)];
+			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
+			await runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, clock, log, signal });
+		} catch (error) {
+			if (!signal.aborted) throw error;
+		} finally {
+			stopListening();
+			queue.stop();
+		}
+	}
+
+	#listen(sync: EndpointSliceSync, queue: WorkQueue<string>): () => void {
+		const { informers, log } = this.#ports;
+		const { batchPeriodMs } = this.#options;
+		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
+		const slices = sliceHandlers({
+			manager: ENDPOINTSLICE_CONTROLLER,
+			tracker: sync.tracker,
+			enqueue: (key) => queue.addAfter(key, Math.max(SLICE_EVENT_DELAY_MS, batchPeriodMs)),
+			onNameless: (slice) => log.warn("EndpointSlice names no Service", { key: keyOf(slice) }),
+		});
+		const stopSlices = informers.of(ENDPOINT_SLICES).addHandlers(slices);
+		return () => {
+			stopServices();
+			stopSlices();
+		};
+	}
+}

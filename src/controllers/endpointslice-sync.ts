@@ -1,0 +1,175 @@
+/** One sync of the EndpointSlice controller: load the world, plan, apply. Decisions are in `plan/`. */
+import { splitKey } from "../api/resource.ts";
+import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
+import { hasCause } from "../api/status.ts";
+import type { Node, Service } from "../api/types/core.ts";
+import type { EndpointSlice } from "../api/types/discovery.ts";
+import { ENDPOINTSLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
+import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.ts";
+import type { Informer } from "../machinery/informer.ts";
+import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
+import {
+	describeProblem,
+	planEndpointSlices,
+	type SliceLimits,
+	type SlicePlan,
+} from "../plan/endpointslice/plan-slices.ts";
+import { RememberedEntries } from "../plan/endpointslice/pod-entry.ts";
+import { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
+import { endpointSelectorOf } from "../plan/service-selector.ts";
+import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
+import { type SliceMetrics, sliceMetrics } from "./endpointslice-metrics.ts";
+import type { ControllerPorts } from "./ports.ts";
+import { ServicePods } from "./service-pods.ts";
+import { serviceKeyOfSlice } from "./slice-events.ts";
+import { aggregated, asError, StaleCacheError } from "./sync-error.ts";
+
+const COMPONENT = "endpoint-slice-controller";
+const BY_SERVICE = "byService";
+
+export class EndpointSliceSync implements Reconciler {
+	readonly name = "endpointslice-controller";
+	readonly tracker: SliceTracker = new SliceTracker();
+	readonly servicePods: ServicePods;
+	/** Trigger times by Service. */
+	readonly triggerTimes: Map<string, TriggerTimes> = new Map();
+	readonly #ports: ControllerPorts;
+	readonly #limits: SliceLimits;
+	readonly #metrics: SliceMetrics;
+	readonly #services: Informer<Service>;
+	readonly #slices: Informer<EndpointSlice>;
+	readonly #nodes: Informer<Node>;
+	readonly #entries = new Map<string, RememberedEntries>();
+
+	constructor(ports: ControllerPorts, limits: SliceLimits) {
+		this.#ports = ports;
+		this.#limits = limits;
+		this.#metrics = sliceMetrics(ports.metrics);
+		this.#services = ports.informers.of(SERVICES);
+		this.#slices = ports.informers.of(ENDPOINT_SLICES);
+		this.#nodes = ports.informers.of(NODES);
+		this.servicePods = new ServicePods(this.#services, ports.informers.of(PODS));
+		this.#slices.addIndex(BY_SERVICE, (slice) => {
+			const key = serviceKeyOfSlice(slice);
+			return key === undefined ? [] : [key];
+		});
+	}
+
+	async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+		try {
+			await this.#sync(key, signal);
+			this.#metrics.synced("success");
+			return SETTLED;
+		} catch (error) {
+			this.#metrics.synced(error instanceof StaleCacheError ? "stale" : "error");
+			throw error;
+		}
+	}
+
+	async #sync(key: string, signal: AbortSignal): Promise<void> {
+		const service = this.#services.get(key);
+		// Slices of a Service that is gone are the garbage collector's.
+		if (service === undefined) return this.#forget(key);
+		if (endpointSelectorOf(service) === undefined) return;
+		const existing = this.#slicesOf(key);
+		if (this.tracker.isStale(key, existing)) throw new StaleCacheError("EndpointSlice informer cache is out of date");
+
+		const pods = this.servicePods.podsOf(service);
+		const { triggerTime, next } = nextTriggerTime(this.triggerTimes.get(key), service, pods);
+		this.triggerTimes.set(key, next);
+		const world = { service, pods, nodes: this.#nodes, existing, triggerTime, entries: this.#entriesOf(key, service) };
+		const error = aggregated(await this.#apply(key, service, planEndpointSlices(world, this.#limits), signal));
+		if (error === undefined || signal.aborted) return;
+		this.#ports.recorder.record({
+			component: COMPONENT,
+			resource: SERVICES,
+			object: service,
+			type: "Warning",
+			reason: "FailedToUpdateEndpointSlices",
+			message: `Error updating Endpoint Slices for Service ${key}: ${error.message}`,
+		});
+		throw error;
+	}
+
+	#forget(key: string): void {
+		this.triggerTimes.delete(key);
+		this.#entries.delete(key);
+		this.tracker.forgetService(key);
+		this.#metrics.forgot(key);
+	}
+
+	#slicesOf(key: string): readonly EndpointSlice[] {
+		return this.#slices
+			.index(BY_SERVICE, key)
+			.filter(
+				({ metadata }) =>
+					metadata.labels?.[SLICE_MANAGED_BY_LABEL] === ENDPOINTSLICE_CONTROLLER &&
+					metadata.deletionTimestamp === undefined,
+			);
+	}
+
+	#entriesOf(key: string, service: Service): RememberedEntries {
+		const known = this.#entries.get(key);
+		if (known?.service === service) return known;
+		const entries = new RememberedEntries(service);
+		this.#entries.set(key, entries);
+		return entries;
+	}
+
+	/** Families do not stop each other; within one the first failure ends it. */
+	async #apply(key: string, service: Service, plan: SlicePlan, signal: AbortSignal): Promise<readonly Error[]> {
+		const errors: Error[] = [];
+		for (const family of plan.families) {
+			errors.push(...family.problems.map((problem) => new Error(describeProblem(service, problem))));
+			try {
+				if (await this.#write(key, family, signal)) this.#metrics.planned(key, service, family);
+			} catch (error) {
+				errors.push(asError(error));
+			}
+		}
+		for (const slice of plan.unsupported) {
+			await this.#delete(key, slice, signal).catch((error: unknown) => errors.push(asError(error)));
+		}
+		return errors;
+	}
+
+	/** False when the namespace is being deleted: then nothing more is to be written. */
+	async #write(key: string, plan: FamilyPlan, signal: AbortSignal): Promise<boolean> {
+		const { client } = this.#ports;
+		const { namespace } = splitKey(key);
+		for (const slice of plan.creates) {
+			try {
+				this.tracker.wrote(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
+			} catch (error) {
+				if (hasCause(error, "NamespaceTerminating")) return false;
+				throw failure("create EndpointSlice", key, error);
+			}
+			this.#metrics.wrote("create");
+		}
+		for (const slice of plan.updates) {
+			try {
+				this.tracker.wrote(await client.update(ENDPOINT_SLICES, slice, { signal }));
+			} catch (error) {
+				throw failure(`update ${slice.metadata.name} EndpointSlice`, key, error);
+			}
+			this.#metrics.wrote("update");
+		}
+		for (const slice of plan.deletes) await this.#delete(key, slice, signal);
+		return true;
+	}
+
+	async #delete(key: string, slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+		const { name } = slice.metadata;
+		try {
+			await this.#ports.client.delete(ENDPOINT_SLICES, { namespace: splitKey(key).namespace, name }, { signal });
+		} catch (error) {
+			throw failure(`delete ${name} EndpointSlice`, key, error);
+		}
+		this.tracker.deleted(slice);
+		this.#metrics.wrote("delete");
+	}
+}
+
+function failure(what: string, key: string, cause: unknown): Error {
+	return new Error(`failed to ${what} for Service ${key}: ${asError(cause).message}`, { cause });
+}

@@ -1,0 +1,184 @@
+/** Deletes what lost its owners, and finishes deletions that wait for dependents. */
+import { apiVersionOf, keyOf, type ObjectKey, type Resource, splitKey } from "../api/resource.ts";
+import { hasReason } from "../api/status.ts";
+import type { KubeObject, OwnerReference } from "../api/types/meta.ts";
+import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
+import { ignoreNotFound } from "../machinery/expected-errors.ts";
+import { WorkQueue } from "../machinery/work-queue.ts";
+import {
+	blocks,
+	FOREGROUND_FINALIZER,
+	isDeleting,
+	ORPHAN_FINALIZER,
+	type OwnerState,
+	planDependent,
+	waitsInForeground,
+	waitsToOrphan,
+} from "../plan/garbage.ts";
+import { type GraphNode, ObjectGraph } from "./object-graph.ts";
+import type { Controller, ControllerPorts } from "./ports.ts";
+
+const WORKERS = 20;
+
+export class GarbageCollector implements Controller, Reconciler {
+	readonly name = "garbage-collector-controller";
+	readonly #ports: ControllerPorts;
+	readonly #resources: readonly Resource[];
+	readonly #graph = new ObjectGraph();
+	/** Keys are uids. */
+	readonly #queue: WorkQueue<string>;
+
+	/** @param resources Every resource whose objects own or are owned. */
+	constructor(ports: ControllerPorts, resources: readonly Resource[]) {
+		this.#ports = ports;
+		this.#resources = resources;
+		this.#queue = new WorkQueue({ name: "garbage_collector", clock: ports.clock, metrics: ports.metrics });
+	}
+
+	async run(signal: AbortSignal): Promise<void> {
+		const { informers, clock, log } = this.#ports;
+		for (const resource of this.#resources) {
+			informers.of(resource).addHandlers({
+				added: (object) => this.#see(resource, object),
+				updated: (_old, object) => this.#see(resource, object),
+				deleted: (object) => this.#forget(object),
+			});
+		}
+		const synced = this.#resources.map((resource) => informers.of(resource).whenSynced(signal));
+		await Promise.all(synced).catch(() => undefined);
+		await runWorkers(this.#queue, this, { workers: WORKERS, clock, log, signal, retriesMax: 0 });
+	}
+
+	async reconcile(uid: string): Promise<Outcome> {
+		const node = this.#graph.get(uid);
+		if (node === undefined) return SETTLED;
+		if (waitsToOrphan(node.object)) await this.#orphanDependents(node);
+		else if (waitsInForeground(node.object)) await this.#deleteDependents(node);
+		else if (!isDeleting(node.object)) await this.#checkOwners(node);
+		return SETTLED;
+	}
+
+	#see(resource: Resource, object: KubeObject): void {
+		const known = this.#graph.get(object.metadata.uid)?.object;
+		this.#graph.put(resource, object);
+		const { uid, ownerReferences = [] } = object.metadata;
+		if (waitsInForeground(object) || waitsToOrphan(object)) this.#queue.add(uid);
+		else if (this.#mayBeGarbage(object, known)) this.#queue.add(uid);
+		// An owner in foreground waits until its dependents are gone, or no longer hold it.
+		for (const { uid: owner } of ownerReferences) if (this.#waits(owner)) this.#queue.add(owner);
+	}
+
+	/** Only what changed, or what the graph does not show as safe, is worth a look. */
+	#mayBeGarbage({ metadata }: KubeObject, known: KubeObject | undefined): boolean {
+		const owners = metadata.ownerReferences ?? [];
+		if (owners.length === 0 || known?.metadata.ownerReferences === metadata.ownerReferences) return false;
+		return owners.some(({ uid }) => {
+			const owner = this.#graph.get(uid);
+			return owner === undefined || waitsInForeground(owner.object);
+		});
+	}
+
+	#waits(uid: string): boolean {
+		const node = this.#graph.get(uid);
+		return node !== undefined && waitsInForeground(node.object);
+	}
+
+	#forget(object: KubeObject): void {
+		for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) {
+			this.#queue.add(dependent.object.metadata.uid);
+		}
+		this.#graph.remove(object);
+		for (const { uid } of object.metadata.ownerReferences ?? []) if (this.#waits(uid)) this.#queue.add(uid);
+	}
+
+	async #checkOwners({ resource, object }: GraphNode): Promise<void> {
+		const references = object.metadata.ownerReferences ?? [];
+		if (references.length === 0) return;
+		const owners = await Promise.all(
+			references.map(async (reference) => ({ reference, state: await this.#stateOf(reference, object) })),
+		);
+		const hasDependents = this.#graph.dependentsOf(object.metadata.uid).length > 0;
+		const plan = planDependent({ object, owners, hasDependents });
+		if (plan.kind === "disown") await this.#setOwners(resource, object, plan.ownerReferences);
+		if (plan.kind === "delete") await this.#delete(resource, object, plan.propagationPolicy);
+	}
+
+	/** The graph may be behind: an owner that it does not know is looked up before it counts as absent. */
+	async #stateOf(reference: OwnerReference, object: KubeObject): Promise<OwnerState> {
+		const known = this.#graph.get(reference.uid);
+		if (known !== undefined && isMeant(known, reference, object)) {
+			return waitsInForeground(known.object) ? "waiting" : "solid";
+		}
+		const resource = this.#resources.find(
+			(served) => served.kind === reference.kind && apiVersionOf(served) === reference.apiVersion,
+		);
+		if (resource === undefined) return "unknown";
+		const namespace = resource.namespaced ? (object.metadata.namespace ?? "") : "";
+		const owner = await ignoreNotFound(this.#ports.client.get(resource, { namespace, name: reference.name }));
+		if (owner === undefined || owner.metadata.uid !== reference.uid) return "absent";
+		return waitsInForeground(owner) ? "waiting" : "solid";
+	}
+
+	/** Dependents that hold the owner are deleted first; when none is left, the owner goes. */
+	async #deleteDependents({ resource, object }: GraphNode): Promise<void> {
+		const dependents = this.#graph.dependentsOf(object.metadata.uid);
+		for (const dependent of dependents) {
+			if (!isDeleting(dependent.object)) this.#queue.add(dependent.object.metadata.uid);
+		}
+		if (dependents.some((dependent) => blocks(object, dependent.object))) return;
+		await this.#removeFinalizer(resource, object, FOREGROUND_FINALIZER);
+	}
+
+	async #orphanDependents({ resource, object }: GraphNode): Promise<void> {
+		for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) {
+			const owners = dependent.object.metadata.ownerReferences ?? [];
+			const kept = owners.filter(({ uid }) => uid !== object.metadata.uid);
+			await this.#setOwners(dependent.resource, dependent.object, kept);
+		}
+		await this.#removeFinalizer(resource, object, ORPHAN_FINALIZER);
+	}
+
+	async #setOwners(resource: Resource, object: KubeObject, owners: readonly OwnerReference[]): Promise<void> {
+		const { uid, resourceVersion } = object.metadata;
+		const ownerReferences = owners.length === 0 ? null : owners;
+		await this.#patch(resource, object, { uid, resourceVersion, ownerReferences });
+	}
+
+	async #removeFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<void> {
+		const { resourceVersion, finalizers = [] } = object.metadata;
+		const kept = finalizers.filter((name) => name !== finalizer);
+		await this.#patch(resource, object, { resourceVersion, finalizers: kept.length === 0 ? null : kept });
+	}
+
+	async #patch(resource: Resource, object: KubeObject, metadata: object): Promise<void> {
+		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), { type: "merge", body: { metadata } }));
+	}
+
+	async #delete(
+		resource: Resource,
+		object: KubeObject,
+		propagationPolicy: "Background" | "Foreground" | "Orphan",
+	): Promise<void> {
+		const { uid, resourceVersion } = object.metadata;
+		const options = { propagationPolicy, preconditions: { uid, resourceVersion } };
+		try {
+			await ignoreNotFound(this.#ports.client.delete(resource, placeOf(object), options));
+		} catch (error) {
+			// It changed meanwhile: its event comes, or has come, and it is looked at again.
+			if (!hasReason(error, "Conflict")) throw error;
+			this.#queue.addAfter(uid, CONFLICT_RETRY_MS);
+		}
+	}
+}
+
+const CONFLICT_RETRY_MS = 20;
+
+function placeOf(object: KubeObject): ObjectKey {
+	return splitKey(keyOf(object));
+}
+
+/** Kind and name must agree, and a namespaced owner must live where its dependent does. */
+function isMeant({ resource, object }: GraphNode, reference: OwnerReference, dependent: KubeObject): boolean {
+	if (resource.kind !== reference.kind || object.metadata.name !== reference.name) return false;
+	return !resource.namespaced || object.metadata.namespace === dependent.metadata.namespace;
+}

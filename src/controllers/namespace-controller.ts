@@ -1,0 +1,90 @@
+/** Empties namespaces that are being deleted, Pods first, and lets them go. */
+import type { Resource } from "../api/resource.ts";
+import { NAMESPACES, PODS } from "../api/resource-names.ts";
+import type { Namespace, Pod } from "../api/types/core.ts";
+import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
+import { ignoreNotFound } from "../machinery/expected-errors.ts";
+import type { Informer } from "../machinery/informer.ts";
+import { WorkQueue } from "../machinery/work-queue.ts";
+import { hasEnded } from "../plan/workloads/pod-state.ts";
+import type { Controller, ControllerPorts } from "./ports.ts";
+
+const WORKERS = 10;
+/** Upstream waits so long after an event, so that other servers have seen the deletion too. */
+const GRACE_MS = 5_000;
+/** Time for whoever holds what is left by a finalizer. */
+const FINALIZER_SECONDS = 15;
+const FINALIZER = "kubernetes";
+
+export class NamespaceController implements Controller, Reconciler {
+	readonly name = "namespace-controller";
+	readonly #ports: ControllerPorts;
+	readonly #namespaces: Informer<Namespace>;
+	readonly #resources: readonly Resource[];
+	readonly #queue: WorkQueue<string>;
+
+	/** @param resources Every resource whose objects live in namespaces, Pods left out or not. */
+	constructor(ports: ControllerPorts, resources: readonly Resource[]) {
+		this.#ports = ports;
+		this.#namespaces = ports.informers.of(NAMESPACES);
+		this.#resources = resources.filter(({ namespaced, plural }) => namespaced && plural !== PODS.plural);
+		this.#queue = new WorkQueue({ name: "namespace", clock: ports.clock, metrics: ports.metrics });
+	}
+
+	async run(signal: AbortSignal): Promise<void> {
+		const { clock, log } = this.#ports;
+		const see = ({ metadata }: Namespace): void => {
+			if (metadata.deletionTimestamp !== undefined) this.#queue.addAfter(metadata.name, GRACE_MS);
+		};
+		this.#namespaces.addHandlers({ added: see, updated: (_old, namespace) => see(namespace) });
+		await this.#namespaces.whenSynced(signal).catch(() => undefined);
+		await runWorkers(this.#queue, this, { workers: WORKERS, clock, log, signal, retriesMax: 0 });
+	}
+
+	async reconcile(name: string): Promise<Outcome> {
+		const namespace = this.#namespaces.get(name);
+		if (namespace?.metadata.deletionTimestamp === undefined) return SETTLED;
+		const waitSeconds = await this.#empty(namespace);
+		if (waitSeconds !== undefined) {
+			const afterMs = (Math.floor(waitSeconds / 2) + 1) * 1000;
+			return { kind: "recheck", afterMs, why: "content is left" };
+		}
+		await this.#finalize(name);
+		return SETTLED;
+	}
+
+	/** Asks for everything to go. Resolves with how long what is left may need; undefined when nothing is left. */
+	async #empty(namespace: Namespace): Promise<number | undefined> {
+		const { name } = namespace.metadata;
+		await this.#ports.client.deleteCollection(PODS, name);
+		const pods = (await this.#ports.client.list(PODS, { namespace: name })).items;
+		if (pods.length > 0) return this.#secondsFor(pods, namespace);
+		let left: number | undefined;
+		for (const resource of this.#resources) {
+			await this.#ports.client.deleteCollection(resource, name, { propagationPolicy: "Background" });
+			const { items } = await this.#ports.client.list(resource, { namespace: name });
+			if (items.length === 0) continue;
+			const isHeld = items.some(({ metadata }) => (metadata.finalizers ?? []).length > 0);
+			left = Math.max(left ?? 0, isHeld ? FINALIZER_SECONDS : 0);
+		}
+		return left;
+	}
+
+	/** The longest grace period of a Pod that still runs; nothing once that time has passed. */
+	#secondsFor(pods: readonly Pod[], { metadata }: Namespace): number {
+		const running = pods.filter((pod) => !hasEnded(pod));
+		const longest = Math.max(0, ...running.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 0));
+		const passedMs = this.#ports.clock.wallMs() - Date.parse(metadata.deletionTimestamp ?? "");
+		return passedMs > longest * 1000 ? 0 : longest;
+	}
+
+	async #finalize(name: string): Promise<void> {
+		const { client } = this.#ports;
+		const namespace = await ignoreNotFound(client.get(NAMESPACES, { namespace: "", name }));
+		if (namespace === undefined) return;
+		const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+		await ignoreNotFound(
+			client.update(NAMESPACES, { ...namespace, spec: { ...namespace.spec, finalizers } }, { subresource: "finalize" }),
+		);
+	}
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { keyOf } from "../api/resource.ts";
+import type { Pod } from "../api/types/core.ts";
+import { matchesSelector } from "../plan/service-selector.ts";
+import { pod, service } from "../testing/builders.ts";
+import { concernedServices, podChange } from "./pod-change.ts";
+
+const old = pod("a", { ip: "10.0.0.1" });
+let version = 1;
+const changed = (traits: Parameters<typeof pod>[1], metadata: Partial<Pod["metadata"]> = {}): Pod =>
+	pod("a", { ip: "10.0.0.1", ...traits, metadata: { resourceVersion: `${++version}`, ...metadata } });
+
+describe("podChange()", () => {
+	test.each<[string, Pod]>([
+		["a resync", old],
+		["an annotation", changed({}, { annotations: { a: "b" } })],
+		["the phase alone", changed({ status: { phase: "Failed" } })],
+		["another image", changed({ spec: { containers: [{ name: "c", image: "new" }] } })],
+		[
+			"another condition",
+			changed({ status: { conditions: [...(old.status?.conditions ?? []), { type: "X", status: "True" }] } }),
+		],
+		["the Node's name", changed({ node: "n2" })],
+	])("ignores %s", (_, next) => {
+		expect(podChange(old, next)).toBeUndefined();
+	});
+
+	test.each<[string, Pod]>([
+		["readiness", changed({ isReady: false })],
+		["an address", changed({ ip: "10.0.0.2" })],
+		["the begin of its end", changed({ isTerminating: true })],
+	])("reports %s", (_, next) => {
+		expect(podChange(old, next)).toEqual({ namespace: "default", labels: { app: "web" }, showsInEndpoint: true });
+	});
+
+	test("reports every update of a Pod that terminates", () => {
+		const terminating = changed({ isTerminating: true });
+		expect(podChange(terminating, changed({ isTerminating: true }))?.showsInEndpoint).toBe(true);
+	});
+
+	test.each<[string, Pod]>([
+		["labels", changed({ labels: { app: "db" } })],
+		["the hostname", changed({ spec: { hostname: "h" } })],
+		["the subdomain", changed({ spec: { subdomain: "s" } })],
+	])("reports a change of %s with the labels before", (_, next) => {
+		expect(podChange(old, next)).toMatchObject({ oldLabels: { app: "web" }, showsInEndpoint: false });
+	});
+});
+
+describe("concernedServices()", () => {
+	const services = ["web", "db"].map((app) => service(app, { selector: { app } }));
+	const all = service("all", { selector: { tier: "x" } });
+	const matching = (_: string, labels: Readonly<Record<string, string>>) =>
+		[...services, all].filter((s) => matchesSelector(s.spec.selector ?? {}, labels));
+	const [before, after] = [
+		{ app: "web", tier: "x" },
+		{ app: "db", tier: "x" },
+	];
+	test.each([
+		["those that match now", { labels: before, showsInEndpoint: true }, ["default/all", "default/web"]],
+		[
+			"only those that gain or lose it, when only labels moved",
+			{ labels: after, oldLabels: before, showsInEndpoint: false },
+			["default/db", "default/web"],
+		],
+		[
+			"all that matched or match, when it looks different, too",
+			{ labels: after, oldLabels: before, showsInEndpoint: true },
+			["default/all", "default/db", "default/web"],
+		],
+	])("are %s", (_, change, keys) => {
+		const found = concernedServices({ namespace: "default", ...change }, matching);
+		expect(found.map(keyOf).sort()).toEqual(keys);
+	});
+});

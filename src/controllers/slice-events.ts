@@ -1,0 +1,53 @@
+/** When a change of an EndpointSlice means that its Service must be looked at again. */
+import type { EndpointSlice } from "../api/types/discovery.ts";
+import { SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
+import type { Handlers } from "../machinery/informer.ts";
+import type { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
+
+export interface SliceListener {
+	/** Value of the managed-by label of the slices that are one's own. */
+	readonly manager: string;
+	readonly tracker: SliceTracker;
+	/** Called with `namespace/name` of the Service. */
+	readonly enqueue: (serviceKey: string) => void;
+	/** Called with the key of a slice that names no Service. */
+	readonly onNameless: (slice: EndpointSlice) => void;
+}
+
+/** Only what others did to a slice is news: one's own writes come back, too. */
+export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceListener): Handlers<EndpointSlice> {
+	const isManaged = (slice: EndpointSlice): boolean => slice.metadata.labels?.[SLICE_MANAGED_BY_LABEL] === manager;
+	const enqueueServiceOf = (slice: EndpointSlice): void => {
+		const key = serviceKeyOfSlice(slice);
+		if (key === undefined) onNameless(slice);
+		else enqueue(key);
+	};
+	return {
+		added(slice) {
+			if (isManaged(slice) && tracker.isNews(slice)) enqueueServiceOf(slice);
+		},
+		updated(old, slice) {
+			if (serviceNameOf(old) !== serviceNameOf(slice)) {
+				enqueueServiceOf(slice);
+				enqueueServiceOf(old);
+			} else if (isManaged(old) !== isManaged(slice) || (isManaged(slice) && tracker.isNews(slice))) {
+				enqueueServiceOf(slice);
+			}
+		},
+		deleted(slice) {
+			// A slice that this process never wrote is not missed: it may be left over from before.
+			if (!isManaged(slice) || !tracker.has(slice)) return;
+			if (!tracker.sawDeletion(slice)) enqueueServiceOf(slice);
+		},
+	};
+}
+
+function serviceNameOf({ metadata }: EndpointSlice): string {
+	return metadata.labels?.[SERVICE_NAME_LABEL] ?? "";
+}
+
+/** undefined when the slice names no Service. */
+export function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
+	const name = serviceNameOf(slice);
+	return name === "" ? undefined : `${slice.metadata.namespace}/${name}`;
+}

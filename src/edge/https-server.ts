@@ -1,0 +1,172 @@
+/** Sockets and TLS around a function from HttpRequest to HttpResponse. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
+import { type HttpRequest, type HttpResponse, isStream, type StreamBody } from "../apiserver/http/message.ts";
+import type { Certificates } from "./certificates.ts";
+
+export interface HttpsServerLimits {
+	/** Bytes of a request's body. A real server's number: 3 MiB. */
+	readonly bodyBytesMax: number;
+	/** Time for the headers, from the connection's first byte. */
+	readonly headersMs: number;
+	/** Time for a whole request, body included: half a request and silence ends here. */
+	readonly requestMs: number;
+	readonly connectionsMax: number;
+	/** Unsent bytes of a watch at which its socket counts as slow. */
+	readonly streamBufferBytesMax: number;
+}
+
+export const DEFAULT_HTTPS_LIMITS: HttpsServerLimits = {
+	bodyBytesMax: 3 * 1024 * 1024,
+	headersMs: 10_000,
+	requestMs: 30_000,
+	connectionsMax: 20_000,
+	streamBufferBytesMax: 1024 * 1024,
+};
+
+/** Only bodies above this are compressed: below it costs more than it saves. A real server's number. */
+const GZIP_BYTES_MIN = 131_072;
+const compressed = promisify(gzip);
+
+export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
+
+export class HttpsServer {
+	readonly #server: Server;
+	readonly #limits: HttpsServerLimits;
+	readonly #handler: Handler;
+
+	constructor(certificates: Certificates, handler: Handler, limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS) {
+		this.#limits = limits;
+		this.#handler = handler;
+		this.#server = createServer(
+			{
+				cert: certificates.cert,
+				key: certificates.key,
+				minVersion: "TLSv1.2",
+				headersTimeout: limits.headersMs,
+				requestTimeout: limits.requestMs,
+				connectionsCheckingInterval: 1_000,
+				keepAliveTimeout: 90_000,
+				noDelay: true,
+			},
+			(message, response) => void this.#serve(message, response),
+		);
+		this.#server.maxConnections = limits.connectionsMax;
+	}
+
+	/** @returns The port that it listens on. Rejects with the system's error, such as EADDRINUSE. */
+	listen(host: string, port: number): Promise<number> {
+		return new Promise((resolve, reject) => {
+			this.#server.once("error", reject);
+			this.#server.listen({ host, port }, () => {
+				this.#server.off("error", reject);
+				resolve((this.#server.address() as AddressInfo).port);
+			});
+		});
+	}
+
+	/** Takes no more connections, lets answers under way finish until `graceMs`, then cuts what is left. */
+	async close(graceMs: number): Promise<void> {
+		const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+		this.#server.closeIdleConnections();
+		const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+		await closed;
+		clearTimeout(cut);
+	}
+
+	async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+		const gone = new AbortController();
+		response.once("close", () => gone.abort());
+		const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
+		try {
+			const answer = await this.#handler(request);
+			if (isStream(answer.body)) this.#stream(message, response, answer, answer.body);
+			else await this.#finish(message, response, answer, answer.body);
+		} catch {
+			response.destroy(); // The socket broke while the answer was on its way: nobody is left to tell.
+		}
+	}
+
+	async #finish(
+		message: IncomingMessage,
+		response: ServerResponse,
+		answer: HttpResponse,
+		body: Uint8Array,
+	): Promise<void> {
+		const wantsGzip = body.length > GZIP_BYTES_MIN && /\bgzip\b/.test(String(message.headers["accept-encoding"] ?? ""));
+		const bytes = wantsGzip ? await compressed(body, { level: 1 }) : body;
+		const encoding = wantsGzip ? { "content-encoding": "gzip", vary: "Accept-Encoding" } : {};
+		// A body that was refused half-read must not be taken for the next request.
+		const ending = message.complete ? {} : { connection: "close" };
+		response.writeHead(answer.status, {
+			...headersOf(answer),
+			...encoding,
+			...ending,
+			"content-length": bytes.length,
+		});
+		response.end(message.method === "HEAD" ? undefined : bytes);
+	}
+
+	#stream(message: IncomingMessage, response: ServerResponse, answer: HttpResponse, body: StreamBody): void {
+		response.writeHead(answer.status, headersOf(answer));
+		response.flushHeaders();
+		if (message.method === "HEAD" || response.destroyed) {
+			response.end();
+			return;
+		}
+		const bufferMax = this.#limits.streamBufferBytesMax;
+		const stream = body.start({
+			write: (frame) => response.write(frame) || response.writableLength < bufferMax,
+			end: () => response.end(),
+		});
+		response.on("drain", () => stream.drained());
+		response.once("close", () => stream.closed());
+	}
+}
+
+function headersOf(answer: HttpResponse): Record<string, string | string[]> {
+	return Object.fromEntries(
+		Object.entries(answer.headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
+	);
+}
+
+function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: AbortSignal): HttpRequest {
+	const url = message.url ?? "/";
+	const mark = url.indexOf("?");
+	let body: Promise<Uint8Array> | undefined;
+	return {
+		method: message.method ?? "GET",
+		path: mark < 0 ? url : url.slice(0, mark),
+		query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+		header(name) {
+			const value = message.headers[name];
+			return Array.isArray(value) ? value.join(", ") : value;
+		},
+		body() {
+			body ??= readBody(message, bodyBytesMax);
+			return body;
+		},
+		signal,
+	};
+}
+
+async function readBody(message: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+	if (Number(message.headers["content-length"] ?? 0) > bytesMax) throw requestEntityTooLarge(bytesMax);
+	const chunks: Buffer[] = [];
+	let length = 0;
+	try {
+		for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+			length += chunk.length;
+			if (length > bytesMax) throw requestEntityTooLarge(bytesMax);
+			chunks.push(chunk);
+		}
+	} catch (error) {
+		throw error instanceof ApiError ? error : badRequest("the body of the request broke off");
+	}
+	return Buffer.concat(chunks);
+}

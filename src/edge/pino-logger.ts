@@ -1,0 +1,20 @@
+/** Log lines on stderr: one JSON object a line. */
+import { destination, type Level, pino } from "pino";
+import type { LogFields, Logger } from "../kernel/logger.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** What never stands in a log, wherever it is in the fields. */
+const SECRET_PATHS = ["token", "authorization", "key", "*.token", "*.authorization", "*.key", "*.data"];
+
+export function pinoLogger(level: LogLevel): Logger {
+	const log = pino(
+		{ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: SECRET_PATHS, errorKey: "error" },
+		destination({ fd: 2, sync: true }),
+	);
+	const at =
+		(method: Level) =>
+		(message: string, fields: LogFields = {}): void =>
+			log[method](fields, message);
+	return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

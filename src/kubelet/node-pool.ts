@@ -1,0 +1,119 @@
+/** The simulated nodes: their names, addresses and zones, and the Node objects that stand for them. */
+import { addressAt, type CIDR, formatCIDR, parseCIDR, subnetAt } from "../api/ip.ts";
+import type { Node } from "../api/types/core.ts";
+import type { Draft } from "../api/types/meta.ts";
+
+export interface NodePoolOptions {
+	readonly nodes: number;
+	readonly zones: readonly string[];
+	readonly maxPods: number;
+	/** Ranges of pod addresses, the primary family first. */
+	readonly clusterCIDRs: readonly string[];
+	/** Bits of a node's part of the cluster range: IPv4, and IPv6. */
+	readonly nodeCIDRMaskSizes: readonly [ipv4: number, ipv6: number];
+	readonly kubeletVersion: string;
+}
+
+export interface SimulatedNode {
+	readonly name: string;
+	/** Parts of the cluster ranges, the primary family first. */
+	readonly podCIDRs: readonly CIDR[];
+	/** InternalIPs, one for each family of the cluster range. */
+	readonly addresses: readonly string[];
+	readonly zone: string | undefined;
+}
+
+const INTERNAL_IPS = { IPv4: "192.168.0.0/16", IPv6: "fd00:192:168::/64" } as const;
+
+/** @throws {RangeError} When the cluster range has too few parts for so many nodes; the message names the flags. */
+export function simulatedNodes(options: NodePoolOptions): readonly SimulatedNode[] {
+	const ranges = options.clusterCIDRs.map((text) => requiredCIDR(text));
+	for (const [index, range] of ranges.entries()) requireRoom(options, range, options.clusterCIDRs[index] ?? "");
+	return Array.from({ length: options.nodes }, (_, index) => ({
+		name: `n${index + 1}`,
+		podCIDRs: ranges.map((range) => subnetAt(range, maskSizeFor(options, range), index)),
+		addresses: ranges.map((range) => addressAt(requiredCIDR(INTERNAL_IPS[range.base.family]), index + 1)),
+		zone: options.zones.length === 0 ? undefined : options.zones[index % options.zones.length],
+	}));
+}
+
+function maskSizeFor({ nodeCIDRMaskSizes: [ipv4, ipv6] }: NodePoolOptions, range: CIDR): number {
+	return range.base.family === "IPv4" ? ipv4 : ipv6;
+}
+
+function requireRoom(options: NodePoolOptions, range: CIDR, text: string): void {
+	const maskSize = maskSizeFor(options, range);
+	const parts = maskSize < range.prefixLength ? 0 : 2 ** Math.min(maskSize - range.prefixLength, 30);
+	if (options.nodes <= parts) return;
+	throw new RangeError(
+		`--cluster-cidr ${text} with --node-cidr-mask-size ${maskSize} has room for ${parts} nodes, --nodes asks for ` +
+			`${options.nodes}: take a larger range or a larger mask size`,
+	);
+}
+
+function requiredCIDR(text: string): CIDR {
+	const parsed = parseCIDR(text);
+	if (parsed === undefined) throw new RangeError(`${JSON.stringify(text)}: want a CIDR such as 10.244.0.0/16`);
+	return parsed;
+}
+
+/** The Node as its kubelet registers it: Ready, with capacity for `maxPods` Pods. */
+export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: string): Draft<Node> {
+	const [podCIDR = ""] = node.podCIDRs.map((range) => formatCIDR(range));
+	const capacity = { cpu: "8", memory: "32Gi", pods: String(options.maxPods), "ephemeral-storage": "100Gi" };
+	const zone = node.zone === undefined ? {} : { "topology.kubernetes.io/zone": node.zone };
+	return {
+		metadata: {
+			name: node.name,
+			labels: {
+				"kubernetes.io/hostname": node.name,
+				"kubernetes.io/os": "linux",
+				"kubernetes.io/arch": "amd64",
+				"beta.kubernetes.io/os": "linux",
+				"beta.kubernetes.io/arch": "amd64",
+				...zone,
+			},
+		},
+		...(node.podCIDRs.length === 0
+			? {}
+			: { spec: { podCIDR, podCIDRs: node.podCIDRs.map((range) => formatCIDR(range)) } }),
+		status: {
+			capacity,
+			allocatable: capacity,
+			conditions: conditions(now),
+			addresses: [
+				...node.addresses.map((address) => ({ type: "InternalIP", address })),
+				{ type: "Hostname", address: node.name },
+			],
+			nodeInfo: {
+				machineID: "",
+				systemUUID: "",
+				bootID: "",
+				kernelVersion: "",
+				osImage: "Sliceplane",
+				containerRuntimeVersion: "sliceplane://simulated",
+				kubeletVersion: options.kubeletVersion,
+				kubeProxyVersion: "",
+				operatingSystem: "linux",
+				architecture: "amd64",
+			},
+		},
+	};
+}
+
+function conditions(now: string): NonNullable<NonNullable<Node["status"]>["conditions"]> {
+	const healthy = (type: string, reason: string, message: string) => ({
+		type,
+		status: "False" as const,
+		reason,
+		message,
+		lastHeartbeatTime: now,
+		lastTransitionTime: now,
+	});
+	return [
+		healthy("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+		healthy("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+		healthy("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+		{ ...healthy("Ready", "KubeletReady", "kubelet is posting ready status"), status: "True" as const },
+	];
+}

@@ -1,0 +1,18 @@
+/** Refusals that a writer expects: what it wanted is so already. */
+import { hasReason } from "../api/status.ts";
+
+/** undefined if the object is gone already. For deletes: what was wanted is so. */
+export function ignoreNotFound<T>(write: Promise<T>): Promise<T | undefined> {
+	return write.catch((error: unknown) => {
+		if (hasReason(error, "NotFound")) return undefined;
+		throw error;
+	});
+}
+
+/** undefined if somebody else has created it already. */
+export function ignoreAlreadyExists<T>(write: Promise<T>): Promise<T | undefined> {
+	return write.catch((error: unknown) => {
+		if (hasReason(error, "AlreadyExists")) return undefined;
+		throw error;
+	});
+}

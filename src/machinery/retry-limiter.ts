@@ -1,0 +1,64 @@
+/**
+ * How long a failed key waits before its next try: the longer of an exponential delay of its own
+ * and a token bucket that all keys of the queue share. (client-go's default controller limiter.)
+ */
+export interface RetryLimits {
+	/** Delay after the first failure; doubles with each further one in a row. */
+	readonly firstDelayMs: number;
+	readonly delayMsMax: number;
+	readonly perSecond: number;
+	readonly burst: number;
+}
+
+/** client-go's defaults: 5 ms to 1000 s per key, 10 per second with bursts of 100 over all keys. */
+export const DEFAULT_RETRY_LIMITS: RetryLimits = { firstDelayMs: 5, delayMsMax: 1_000_000, perSecond: 10, burst: 100 };
+
+/** Hands out permits at a steady rate, after an initial burst. It may be in debt: takers then wait. */
+export class TokenBucket {
+	readonly #perSecond: number;
+	readonly #burst: number;
+	#tokens: number;
+	#filledAtMs = 0;
+
+	constructor(perSecond: number, burst: number) {
+		this.#perSecond = perSecond;
+		this.#burst = burst;
+		this.#tokens = burst;
+	}
+
+	/** Takes one token, now or in advance; returns in how many milliseconds it is there. */
+	take(nowMs: number): number {
+		const refilled = ((nowMs - this.#filledAtMs) / 1000) * this.#perSecond;
+		this.#tokens = Math.min(this.#burst, this.#tokens + refilled) - 1;
+		this.#filledAtMs = nowMs;
+		return this.#tokens >= 0 ? 0 : (-this.#tokens / this.#perSecond) * 1000;
+	}
+}
+
+/** Counts failures in a row by key. A key without failures takes no memory. */
+export class RetryLimiter<Key> {
+	readonly #limits: RetryLimits;
+	readonly #bucket: TokenBucket;
+	readonly #failures = new Map<Key, number>();
+
+	constructor(limits: RetryLimits = DEFAULT_RETRY_LIMITS) {
+		this.#limits = limits;
+		this.#bucket = new TokenBucket(limits.perSecond, limits.burst);
+	}
+
+	/** Counts one more failure of `key` and returns how long it has to wait. */
+	delayMs(key: Key, nowMs: number): number {
+		const failures = this.failures(key);
+		this.#failures.set(key, failures + 1);
+		const exponentialMs = Math.min(this.#limits.firstDelayMs * 2 ** failures, this.#limits.delayMsMax);
+		return Math.max(exponentialMs, this.#bucket.take(nowMs));
+	}
+
+	failures(key: Key): number {
+		return this.#failures.get(key) ?? 0;
+	}
+
+	forget(key: Key): void {
+		this.#failures.delete(key);
+	}
+}

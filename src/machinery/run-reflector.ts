@@ -1,0 +1,106 @@
+/** Drives the reflector's state machine over an ApiClient until it is told to stop. */
+import type { Resource } from "../api/resource.ts";
+import type { KubeObject } from "../api/types/meta.ts";
+import { assertDefined } from "../kernel/assert.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Random } from "../kernel/random.ts";
+import type { ApiClient, WatchEvent } from "./api-client.ts";
+import {
+	INITIAL_REQUEST,
+	INITIAL_STATE,
+	type ReflectorEffect,
+	type ReflectorInput,
+	type ReflectorRequest,
+	type ReflectorState,
+	type ReflectorStep,
+	step,
+} from "./reflector.ts";
+
+export interface ReflectorPorts {
+	readonly client: ApiClient;
+	readonly clock: Clock;
+	readonly random: Random;
+	readonly log: Logger;
+}
+
+/** Which part of the resource to follow. */
+export interface Selection {
+	readonly namespace?: string;
+	readonly labelSelector?: string;
+	readonly fieldSelector?: string;
+}
+
+/** client-go's numbers: 0.8 s doubling to 30 s. */
+const FIRST_DELAY_MS = 800;
+const DELAY_MS_MAX = 30_000;
+
+/** Resolves when `signal` aborts. Rejects only if `apply` throws. */
+export async function runReflector<T extends KubeObject>(
+	ports: ReflectorPorts,
+	source: { readonly resource: Resource<T>; readonly selection: Selection },
+	apply: (effect: ReflectorEffect<T>) => void,
+	signal: AbortSignal,
+): Promise<void> {
+	let state: ReflectorState = INITIAL_STATE;
+	let request: ReflectorRequest | undefined = INITIAL_REQUEST;
+	while (!signal.aborted) {
+		const asked: ReflectorRequest = assertDefined(request, "the next request of the reflector");
+		if (!(await waited(ports, asked.backoff, signal))) return;
+		request = undefined;
+		for await (const input of answers(ports.client, source, asked, signal)) {
+			if (signal.aborted) return;
+			if (input.kind === "failed") report(ports.log, source.resource, asked, input.error);
+			const next: ReflectorStep<T> = step(state, input);
+			state = next.state;
+			if (next.effect !== undefined) apply(next.effect);
+			request = next.request;
+		}
+	}
+}
+
+/** False when `signal` ended the wait. */
+async function waited({ clock, random }: ReflectorPorts, backoff: number, signal: AbortSignal): Promise<boolean> {
+	if (backoff === 0) return true;
+	const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (backoff - 1), DELAY_MS_MAX) * (0.5 + random.next() / 2);
+	return clock.sleep(delayMs, signal).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Everything that one request brings, its end included. Never rejects. */
+async function* answers<T extends KubeObject>(
+	client: ApiClient,
+	{ resource, selection }: { readonly resource: Resource<T>; readonly selection: Selection },
+	request: ReflectorRequest,
+	signal: AbortSignal,
+): AsyncGenerator<ReflectorInput<T>> {
+	try {
+		if (request.kind === "list") {
+			const freshness = request.freshness === "any" ? { resourceVersion: "0" } : {};
+			const list = await client.list(resource, { ...selection, ...freshness, signal });
+			yield { kind: "listed", items: list.items, resourceVersion: list.resourceVersion };
+			return;
+		}
+		const { resourceVersion } = request;
+		for await (const events of client.watch(resource, { ...selection, resourceVersion, signal })) {
+			yield { kind: "events", events, resourceVersion: lastVersion(events) };
+		}
+	} catch (error) {
+		yield { kind: "failed", error };
+		return;
+	}
+	yield { kind: "closed" };
+}
+
+function lastVersion(events: readonly WatchEvent<KubeObject>[]): string {
+	const last = assertDefined(events.at(-1), "an event in a batch of a watch");
+	return last.type === "BOOKMARK" ? last.resourceVersion : last.object.metadata.resourceVersion;
+}
+
+function report(log: Logger, resource: Resource, request: ReflectorRequest, error: unknown): void {
+	const fields = { resource: resource.plural, group: resource.group, attempt: request.backoff + 1, error };
+	if (request.kind === "list") log.warn("List failed and will be retried", fields);
+	else log.info("Watch ended early and will be resumed", fields);
+}

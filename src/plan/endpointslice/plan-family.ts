@@ -1,0 +1,165 @@
+/** Plans the slices of one Service for one address family. */
+import type { Node, Pod, Service } from "../../api/types/core.ts";
+import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
+import type { Draft, IPFamily } from "../../api/types/meta.ts";
+import { groupBy } from "../../kernel/order.ts";
+import { hasLiveAddress } from "../pod-facts.ts";
+import type { HintsPass } from "./hints.ts";
+import { packGroup } from "./pack-group.ts";
+import type { PodEntries } from "./pod-entry.ts";
+import { type PortGroup, portGroupKey } from "./port-group.ts";
+import { recycled } from "./recycle.ts";
+import { isOwnedBy, isPlaceholder, newSlice, withTriggerTime } from "./slice-metadata.ts";
+
+export interface FamilyWorld {
+	readonly service: Service;
+	readonly family: IPFamily;
+	/** The Service's Pods, in a fixed order. */
+	readonly pods: readonly Pod[];
+	readonly entries: PodEntries;
+	readonly nodes: { get(name: string): Node | undefined };
+	/** The family's slices, in a fixed order. */
+	readonly existing: readonly EndpointSlice[];
+	readonly triggerTime: string | undefined;
+}
+
+export interface FamilyLimits {
+	readonly endpointsPerSliceMax: number;
+	readonly hints: HintsPass;
+}
+
+/** A Pod that was left out because the Node that it names is not there. */
+export interface MissingNode {
+	readonly kind: "node-missing";
+	readonly pod: string;
+	readonly node: string;
+}
+
+/** What to write for one family, in the order creates, updates, deletes. */
+export interface FamilyPlan {
+	readonly family: IPFamily;
+	readonly creates: readonly Draft<EndpointSlice>[];
+	/** Those without a resourceVersion overwrite whatever is there under the name. */
+	readonly updates: readonly EndpointSlice[];
+	readonly deletes: readonly EndpointSlice[];
+	readonly problems: readonly MissingNode[];
+	readonly counts: FamilyCounts;
+}
+
+export interface FamilyCounts {
+	readonly added: number;
+	readonly removed: number;
+	readonly endpoints: number;
+	/** Slices after the plan. */
+	readonly slices: number;
+	/** Slices that would be enough if all were packed full; at least 1, for the placeholder. */
+	readonly slicesMin: number;
+}
+
+interface DesiredGroup extends PortGroup {
+	readonly endpoints: Map<string, Endpoint>;
+}
+
+interface Draw {
+	creates: Draft<EndpointSlice>[];
+	readonly updates: EndpointSlice[];
+	deletes: EndpointSlice[];
+	readonly unchanged: EndpointSlice[];
+	added: number;
+	removed: number;
+}
+
+export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan {
+	const { service, existing } = world;
+	const { groups, problems } = desiredGroups(world);
+	const draw = drawGroups(world, groups, limits);
+	addPlaceholder(draw, world);
+	const slices = existing.length + draw.creates.length - draw.deletes.length;
+
+	const hinted = limits.hints(draw, service);
+	const { creates, updates, deletes } = recycled({ ...hinted, deletes: draw.deletes }, service);
+	// Nothing can be created for a Service that is going: the garbage collector is on its way.
+	const isGoing = service.metadata.deletionTimestamp !== undefined;
+	const sizes = [...groups.values()].map((group) => group.endpoints.size);
+	return {
+		family: world.family,
+		creates: isGoing ? [] : creates.map((slice) => withTriggerTime(slice, world.triggerTime)),
+		updates: updates.map((slice) => withTriggerTime(slice, world.triggerTime)),
+		deletes,
+		problems,
+		counts: {
+			added: draw.added,
+			removed: draw.removed,
+			endpoints: sizes.reduce((sum, size) => sum + size, 0),
+			slices,
+			slicesMin: Math.max(
+				1,
+				sizes.reduce((sum, size) => sum + Math.ceil(size / limits.endpointsPerSliceMax), 0),
+			),
+		},
+	};
+}
+
+/** A Pod registers its group even when it gets no endpoint, so that the group's slices are kept. */
+function desiredGroups(world: FamilyWorld): {
+	readonly groups: ReadonlyMap<string, DesiredGroup>;
+	readonly problems: readonly MissingNode[];
+} {
+	const groups = new Map<string, DesiredGroup>();
+	const problems: MissingNode[] = [];
+	for (const pod of world.pods) {
+		if (!hasLiveAddress(pod)) continue;
+		const nodeName = pod.spec.nodeName ?? "";
+		const node = world.nodes.get(nodeName);
+		const entry = world.entries.of(pod, node);
+		const group = groups.get(entry.group.key) ?? { ...entry.group, endpoints: new Map() };
+		groups.set(group.key, group);
+		if (node === undefined && world.service.spec.publishNotReadyAddresses !== true) {
+			problems.push({ kind: "node-missing", pod: pod.metadata.name, node: nodeName });
+			continue;
+		}
+		const found = entry.endpoint(world.family);
+		if (found !== undefined) group.endpoints.set(found.identity, found.endpoint);
+	}
+	return { groups, problems };
+}
+
+function drawGroups(world: FamilyWorld, groups: ReadonlyMap<string, DesiredGroup>, limits: FamilyLimits): Draw {
+	const { service, existing, family } = world;
+	const owned = groupBy(
+		existing.filter((slice) => isOwnedBy(slice, service)),
+		(slice) => portGroupKey(slice.ports),
+	);
+	const foreign = existing.filter((slice) => !isOwnedBy(slice, service));
+	const draw: Draw = { creates: [], updates: [], deletes: foreign, unchanged: [], added: 0, removed: 0 };
+	for (const group of groups.values()) {
+		const packed = packGroup({
+			service,
+			desired: group.endpoints,
+			existing: owned.get(group.key) ?? [],
+			endpointsPerSliceMax: limits.endpointsPerSliceMax,
+		});
+		const { ports } = group;
+		draw.creates.push(...packed.creates.map((endpoints) => newSlice(service, family, { endpoints, ports })));
+		draw.updates.push(...packed.updates);
+		draw.deletes.push(...packed.deletes);
+		draw.unchanged.push(...packed.unchanged);
+		draw.added += packed.added;
+		draw.removed += packed.removed;
+	}
+	for (const [key, slices] of owned) if (!groups.has(key)) draw.deletes.push(...slices);
+	return draw;
+}
+
+/** A Service without endpoints keeps one slice without endpoints and ports: a sign that it was seen. */
+function addPlaceholder(draw: Draw, { service, family, existing }: FamilyWorld): void {
+	if (draw.deletes.length !== existing.length || draw.creates.length > 0) return;
+	const placeholder = newSlice(service, family, { endpoints: [], ports: [] });
+	const [only, ...others] = draw.deletes;
+	if (only !== undefined && others.length === 0 && isPlaceholder(only, placeholder)) {
+		draw.deletes = [];
+		draw.unchanged.push(only);
+	} else {
+		draw.creates.push(placeholder);
+	}
+}

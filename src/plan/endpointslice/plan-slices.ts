@@ -1,0 +1,99 @@
+/**
+ * Decides how the EndpointSlices of one Service must change.
+ *
+ * Pure: no I/O, no clock, no randomness, no logging. The same world, in any order, gives the same
+ * plan, and planning again after the plan was applied gives an empty plan.
+ *
+ * @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/
+ */
+import type { Node, Pod, Service } from "../../api/types/core.ts";
+import type { EndpointSlice } from "../../api/types/discovery.ts";
+import { assert } from "../../kernel/assert.ts";
+import { compareStrings, groupBy, sortedBy } from "../../kernel/order.ts";
+import { endpointSelectorOf } from "../service-selector.ts";
+import { familiesOf } from "./families.ts";
+import { type HintsPass, withoutUnwantedHints } from "./hints.ts";
+import { type FamilyPlan, type MissingNode, planFamily } from "./plan-family.ts";
+import { type PodEntries, RememberedEntries } from "./pod-entry.ts";
+
+/** Everything the decision depends on, read once, before planning starts. */
+export interface SliceWorld {
+	readonly service: Service;
+	/** The Pods that the Service selects. */
+	readonly pods: readonly Pod[];
+	/** Nodes by name. */
+	readonly nodes: { get(name: string): Node | undefined };
+	/** The slices that this controller manages for the Service, without those that are being deleted. */
+	readonly existing: readonly EndpointSlice[];
+	/** What written slices are annotated with; see trigger-time.ts. */
+	readonly triggerTime?: string | undefined;
+	/** Entries of earlier plans for the same Service object, to be used again. */
+	readonly entries?: PodEntries;
+}
+
+export interface SliceLimits {
+	/** Endpoints per slice, 1 to 1000. Kubernetes' default is 100 (`--max-endpoints-per-slice`). */
+	readonly endpointsPerSliceMax: number;
+	readonly hints?: HintsPass;
+}
+
+export interface SlicePlan {
+	/** One after the other; a failure of one does not stop the next. */
+	readonly families: readonly FamilyPlan[];
+	/** Slices of families that the Service does not have. Deleted last. */
+	readonly unsupported: readonly EndpointSlice[];
+}
+
+export function planEndpointSlices(world: SliceWorld, limits: SliceLimits): SlicePlan {
+	assert(limits.endpointsPerSliceMax >= 1, "endpointsPerSliceMax must be >= 1");
+	const { service, nodes, triggerTime, entries = new RememberedEntries(service) } = world;
+	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [] };
+
+	const pods = sortedBy(world.pods, (pod) => pod.metadata.name);
+	const byFamily = groupBy(world.existing.toSorted(byAge), (slice) => slice.addressType);
+	const families = familiesOf(service);
+	const { endpointsPerSliceMax, hints = withoutUnwantedHints } = limits;
+	const plans = families.map((family) => {
+		const existing = byFamily.get(family) ?? [];
+		const familyWorld = { service, family, pods, entries, nodes, existing, triggerTime };
+		return planFamily(familyWorld, { endpointsPerSliceMax, hints });
+	});
+	const unsupported = [...byFamily].flatMap(([type, slices]) => (families.some((f) => f === type) ? [] : slices));
+	return { families: plans, unsupported };
+}
+
+function byAge(a: EndpointSlice, b: EndpointSlice): number {
+	return (
+		compareStrings(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
+		compareStrings(a.metadata.name, b.metadata.name)
+	);
+}
+
+/** The error that a left-out Pod ends the sync with, in upstream's words. */
+export function describeProblem(service: Service, { pod, node }: MissingNode): string {
+	const { namespace, name } = service.metadata;
+	return `skipping Pod ${pod} for Service ${namespace}/${name}: Node ${node} Not Found`;
+}
+
+/** One line per write, for people and golden files. */
+export function renderSlicePlan(plan: SlicePlan): string {
+	const lines = plan.families.flatMap(({ creates, updates, deletes, problems }) => [
+		...creates.map((slice) => `create ${slice.metadata.generateName}* ${renderContents(slice)}`),
+		...updates.map((slice) => `update ${slice.metadata.name} ${renderContents(slice)}`),
+		...deletes.map((slice) => `delete ${slice.metadata.name}`),
+		...problems.map(({ pod, node }) => `skip ${pod}: no Node ${node}`),
+	]);
+	return [...lines, ...plan.unsupported.map((slice) => `delete ${slice.metadata.name}`)].join("\n");
+}
+
+function renderContents({
+	addressType,
+	ports,
+	endpoints,
+}: Pick<EndpointSlice, "addressType" | "endpoints" | "ports">): string {
+	const portWords = (ports ?? []).map(
+		({ name, port, protocol }) => `${name ?? ""}:${port ?? "*"}/${protocol ?? "TCP"}`,
+	);
+	const addresses = (endpoints ?? []).map((endpoint) => endpoint.addresses.join("+"));
+	return `${addressType} [${portWords.join(" ")}] [${addresses.join(" ")}]`;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import type { EndpointSlice } from "../../api/types/discovery.ts";
+import { podRange, sliceOf } from "../../testing/slice-worlds.ts";
+import { SliceTracker } from "./slice-tracker.ts";
+
+const KEY = "default/web";
+
+function at(name: string, generation: number): EndpointSlice {
+	const slice = sliceOf(name, podRange(0, 1));
+	return { ...slice, metadata: { ...slice.metadata, generation } };
+}
+
+describe("SliceTracker", () => {
+	test.each<[string, (tracker: SliceTracker) => void, EndpointSlice[], boolean]>([
+		["nothing written: never stale", () => undefined, [at("a", 1)], false],
+		["the cache is behind a write", (t) => t.wrote(at("a", 2)), [at("a", 1)], true],
+		["the cache has seen the write", (t) => t.wrote(at("a", 2)), [at("a", 2)], false],
+		["somebody else wrote after us", (t) => t.wrote(at("a", 2)), [at("a", 3)], false],
+		["a created slice is not there yet", (t) => t.wrote(at("a", 1)), [], true],
+		["a deleted slice is still there", (t) => t.deleted(at("a", 1)), [at("a", 1)], true],
+		["a deleted slice is gone", (t) => t.deleted(at("a", 1)), [], false],
+		["a slice of somebody else is there, too", (t) => t.wrote(at("a", 1)), [at("a", 1), at("b", 9)], false],
+		[
+			"the Service has gone meanwhile",
+			(t) => {
+				t.wrote(at("a", 1));
+				t.forgetService(KEY);
+			},
+			[],
+			false,
+		],
+	])("%s", (_, done, cached, isStale) => {
+		const tracker = new SliceTracker();
+		done(tracker);
+		expect(tracker.isStale(KEY, cached)).toBe(isStale);
+	});
+
+	test("tells news from echoes of its own writes", () => {
+		const tracker = new SliceTracker();
+		expect(tracker.isNews(at("a", 1))).toBe(true);
+		tracker.wrote(at("a", 2));
+		expect([1, 2, 3].map((generation) => tracker.isNews(at("a", generation)))).toEqual([false, false, true]);
+	});
+
+	test("tells expected deletions from others, once", () => {
+		const tracker = new SliceTracker();
+		tracker.wrote(at("a", 1));
+		tracker.deleted(at("b", 1));
+		expect([tracker.sawDeletion(at("a", 1)), tracker.sawDeletion(at("b", 1))]).toEqual([false, true]);
+		expect([tracker.has(at("a", 1)), tracker.has(at("b", 1))]).toEqual([false, false]);
+	});
+});

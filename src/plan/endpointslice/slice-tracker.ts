@@ -1,0 +1,83 @@
+/**
+ * Remembers what this process last wrote, to notice that the cache has not seen it yet.
+ *
+ * Planning over a stale cache would create slices twice. So a sync is refused until every slice that
+ * was written is in the cache, at least at the generation that the write answered with.
+ */
+import type { EndpointSlice } from "../../api/types/discovery.ts";
+import { SERVICE_NAME_LABEL } from "../../api/well-known.ts";
+
+/** The slice was deleted, and must not be seen again. */
+const DELETION_EXPECTED = -1;
+
+export class SliceTracker {
+	/** Generations by uid, by Service. */
+	readonly #services = new Map<string, Map<string, number>>();
+
+	/** A create or an update answered with this slice. */
+	wrote(slice: EndpointSlice): void {
+		this.#remember(slice, generationOf(slice));
+	}
+
+	/** A delete of this slice succeeded. */
+	deleted(slice: EndpointSlice): void {
+		this.#remember(slice, DELETION_EXPECTED);
+	}
+
+	has(slice: EndpointSlice): boolean {
+		return this.#generationsOf(slice)?.has(slice.metadata.uid) ?? false;
+	}
+
+	/** Whether the slice is not known, or newer than what this process wrote. */
+	isNews(slice: EndpointSlice): boolean {
+		const tracked = this.#generationsOf(slice)?.get(slice.metadata.uid);
+		return tracked === undefined || generationOf(slice) > tracked;
+	}
+
+	/** The cache has seen the slice go. Returns whether this process had deleted it, or never knew it. */
+	sawDeletion(slice: EndpointSlice): boolean {
+		const generations = this.#generationsOf(slice);
+		const tracked = generations?.get(slice.metadata.uid);
+		generations?.delete(slice.metadata.uid);
+		return tracked === undefined || tracked === DELETION_EXPECTED;
+	}
+
+	/** Whether the cache lags behind what was written; `cached` are the Service's slices that are not being deleted. */
+	isStale(serviceKey: string, cached: readonly EndpointSlice[]): boolean {
+		const generations = this.#services.get(serviceKey);
+		if (generations === undefined) return false;
+		const seen = new Set<string>();
+		for (const slice of cached) {
+			const { uid } = slice.metadata;
+			seen.add(uid);
+			const tracked = generations.get(uid);
+			if (tracked === DELETION_EXPECTED || (tracked !== undefined && tracked > generationOf(slice))) return true;
+		}
+		for (const [uid, generation] of generations) {
+			if (generation !== DELETION_EXPECTED && !seen.has(uid)) return true;
+		}
+		return false;
+	}
+
+	forgetService(serviceKey: string): void {
+		this.#services.delete(serviceKey);
+	}
+
+	#remember(slice: EndpointSlice, generation: number): void {
+		const key = serviceKeyOf(slice);
+		const generations = this.#services.get(key) ?? new Map<string, number>();
+		this.#services.set(key, generations.set(slice.metadata.uid, generation));
+	}
+
+	#generationsOf(slice: EndpointSlice): Map<string, number> | undefined {
+		return this.#services.get(serviceKeyOf(slice));
+	}
+}
+
+function serviceKeyOf({ metadata }: EndpointSlice): string {
+	return `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME_LABEL] ?? ""}`;
+}
+
+function generationOf(slice: EndpointSlice): number {
+	return slice.metadata.generation ?? 0;
+}

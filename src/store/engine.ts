@@ -1,0 +1,25 @@
+/**
+ * An engine is a log: it puts commits in order and makes them durable.
+ *
+ * What was appended reaches the sink in revision order, each commit once, and before `append` resolves:
+ * so whoever waits for a write can read it.
+ */
+import type { Commit, Place, Revision, Write } from "./entry.ts";
+
+export type AppendResult =
+	| { readonly kind: "appended"; readonly revision: Revision }
+	/** Nothing was written: this precondition did not hold. */
+	| { readonly kind: "conflict"; readonly place: Place };
+
+export type LogSink = (revision: Revision, writes: readonly Write[]) => void;
+
+export interface Engine {
+	append(commit: Commit): Promise<AppendResult>;
+	/** Sends every commit after `from`, those of the past and those to come. Called once, at start. */
+	tail(from: Revision, sink: LogSink): void;
+}
+
+/** The first precondition that does not hold, given the newest revision of each place (0: nothing there). */
+export function firstConflict(commit: Commit, revisionAt: (place: Place) => Revision): Place | undefined {
+	return commit.preconditions.find((precondition) => revisionAt(precondition) !== precondition.expected);
+}

@@ -1,0 +1,51 @@
+/** What a plane can be told, with the defaults of the command line. */
+
+export interface PlaneOptions {
+	/** Host and port of the API; port 0 takes any free one. Loopback unless told otherwise. */
+	readonly listen: { readonly host: string; readonly port: number };
+	/** Where the kubeconfig is written, mode 0600. */
+	readonly kubeconfig: string;
+	/** Where certificates are kept between starts. */
+	readonly cacheFolder: string;
+	/** Simulated nodes, named n1 to nN. */
+	readonly nodes: number;
+	/** Zones, spread over the nodes in turn. Empty: nodes have no zone. */
+	readonly zones: readonly string[];
+	/** Pods that fit on one node. */
+	readonly maxPods: number;
+	/** Ranges of pod addresses, one for each IP family. */
+	readonly clusterCIDRs: readonly string[];
+	/** Bits of a node's part of the cluster range: IPv4, and IPv6. */
+	readonly nodeCIDRMaskSizes: readonly [ipv4: number, ipv6: number];
+	/** Ranges of cluster IPs, one for each IP family, the primary one first. */
+	readonly serviceCIDRs: readonly string[];
+	readonly nodePortRange: { readonly from: number; readonly to: number };
+	/** 1 to 1000. */
+	readonly maxEndpointsPerSlice: number;
+	/** 1 to 50. */
+	readonly concurrentServiceEndpointSyncs: number;
+	readonly endpointSliceUpdatesBatchPeriodMs: number;
+	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
+	readonly controllers: readonly string[];
+	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
+	readonly network: "none" | "userspace";
+	readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
+	listen: { host: "127.0.0.1", port: 6443 },
+	kubeconfig: ".sliceplane/kubeconfig",
+	nodes: 3,
+	zones: [],
+	maxPods: 110,
+	clusterCIDRs: ["10.244.0.0/16"],
+	nodeCIDRMaskSizes: [24, 64],
+	serviceCIDRs: ["10.96.0.0/16"],
+	nodePortRange: { from: 30_000, to: 32_767 },
+	maxEndpointsPerSlice: 100,
+	concurrentServiceEndpointSyncs: 5,
+	endpointSliceUpdatesBatchPeriodMs: 0,
+	controllers: ["*"],
+	network: "userspace",
+	logLevel: "warn",
+};

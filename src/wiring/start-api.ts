@@ -1,0 +1,86 @@
+/** The API server with its real ports: store, TLS, credentials. */
+import { randomBytes } from "node:crypto";
+import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import { ApiServer } from "../apiserver/api-server.ts";
+import { MASTERS_GROUP } from "../apiserver/authorization.ts";
+import { HttpApi } from "../apiserver/http/http-api.ts";
+import { InProcessClient } from "../apiserver/in-process-client.ts";
+import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { certificatesFor } from "../edge/certificates.ts";
+import { HttpsServer } from "../edge/https-server.ts";
+import { TokenAuthenticator } from "../edge/token-authenticator.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
+import { startRevision } from "../store/memory-engine.ts";
+import { memoryStore } from "../store/store.ts";
+import { bodyCodecs } from "./body-codecs.ts";
+import type { PlaneOptions } from "./plane-options.ts";
+import type { SystemPorts } from "./system-ports.ts";
+import { VERSION } from "./version.ts";
+
+export interface RunningApi {
+	readonly url: string;
+	/** PEM of the authority that signed the server's certificate. */
+	readonly ca: string;
+	/** Of the user who may do everything; new at every start. */
+	readonly token: string;
+	readonly server: ApiServer;
+	/** The same user, in process. */
+	readonly client: ApiClient;
+	stop(graceMs: number): Promise<void>;
+}
+
+/** Rejects with the system's error when the address cannot be taken. */
+export async function startApi(
+	options: Pick<PlaneOptions, "listen" | "cacheFolder">,
+	ranges: NetworkRanges,
+	system: SystemPorts,
+	unready: () => string | undefined,
+): Promise<RunningApi> {
+	const { clock, random, log, metrics } = system;
+	const { host } = options.listen;
+	const store = memoryStore(startRevision(clock.wallMs()));
+	const server = new ApiServer({
+		store,
+		types: RESOURCE_TYPES,
+		clock,
+		random,
+		ids: random,
+		log,
+		metrics,
+		ranges,
+	});
+	const token = randomBytes(32).toString("base64url");
+	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, "system:authenticated"] };
+	const authenticator = new TokenAuthenticator({ [token]: admin });
+	let address = "";
+	const api = new HttpApi({
+		server,
+		codecs: bodyCodecs,
+		authenticate: (request) => authenticator.authenticate(request),
+		version: VERSION.api,
+		address: () => address,
+		metricsText: () => metrics.text(),
+		unready,
+	});
+	const certificates = await certificatesFor({
+		folder: options.cacheFolder,
+		addresses: isWildcard(host) || host === "localhost" ? [] : [host],
+		nowMs: clock.wallMs(),
+	});
+	const https = new HttpsServer(certificates, (request) => api.handle(request));
+	const port = await https.listen(host, options.listen.port);
+	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
+	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
+	return {
+		url: `https://${address}`,
+		ca: certificates.ca,
+		token,
+		server,
+		client: new InProcessClient(server, admin),
+		stop: (graceMs) => https.close(graceMs),
+	};
+}
+
+function isWildcard(host: string): boolean {
+	return host === "0.0.0.0" || host === "::";
+}
