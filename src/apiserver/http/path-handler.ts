@@ -1,6 +1,6 @@
 /** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
 
-import { aggregatedDiscovery, legacyDiscovery } from "../../api/discovery.ts";
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "../../api/discovery.ts";
 import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { ApiError, noSuchPath } from "../../api/status.ts";
@@ -88,9 +88,20 @@ function discovery(ports: PathHandlerPorts, request: HttpRequest, path: string):
 		const type = `application/json;g=apidiscovery.k8s.io;v=${clause};as=APIGroupDiscoveryList`;
 		return cacheable(request, document, { "content-type": type, vary: "Accept", "cache-control": "public" });
 	}
-	const document = legacyDiscovery(ports.types, path, ports.address());
+	const document = legacyDocument(ports, path);
 	if (document === undefined) throw noSuchPath();
 	return jsonAnswer(200, document, wantsPretty(request.query, request.header("user-agent")));
+}
+
+function legacyDocument({ types, address }: PathHandlerPorts, path: string): object | undefined {
+	const [, root, first, second, ...more] = path.split("/");
+	if (more.length > 0) return undefined;
+	if (root === "api") {
+		if (first === undefined) return apiVersions(address());
+		return second === undefined ? apiResourceList(types, "", first) : undefined;
+	}
+	if (first === undefined) return apiGroupList(types);
+	return second === undefined ? apiGroup(types, first) : apiResourceList(types, first, second);
 }
 
 /** The first clause that asks for a document this server has: aggregated in a version, or (undefined) legacy. */

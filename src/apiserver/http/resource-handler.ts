@@ -1,6 +1,6 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
-import { scaleTable } from "../../api/scale.ts";
+import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { badRequest, methodNotAllowed, noSuchPath, tooLargeResourceVersion } from "../../api/status.ts";
 import type { ApiServer } from "../api-server.ts";
@@ -220,17 +220,17 @@ async function handleScale({ ports, request, target, context }: Call): Promise<H
 	const { ports: serverPorts } = ports.server;
 	switch (request.method) {
 		case "GET":
-			return objectAnswer(ports, 200, getScale(serverPorts, target), scaleTable, options);
+			return objectAnswer(ports, 200, getScale(serverPorts, target), SCALE_TABLE, options);
 		case "PUT": {
 			const flags = writeFlagsOf(request.query, "UpdateOptions");
 			const body = requireBody(await readBody(request, ports.codecs, SCALE), { kind: "Scale" });
 			const scale = await updateScale(serverPorts, target, { body }, flags, context);
-			return objectAnswer(ports, 200, scale, scaleTable, options);
+			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		case "PATCH": {
 			const flags = writeFlagsOf(request.query, "PatchOptions");
 			const scale = await updateScale(serverPorts, target, { patch: await readPatch(request) }, flags, context);
-			return objectAnswer(ports, 200, scale, scaleTable, options);
+			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		default:
 			throw methodNotAllowed(target.type, request.method.toLowerCase());
