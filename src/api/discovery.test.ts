@@ -78,8 +78,6 @@ describe("discovery", () => {
 					responseKind: { group: "policy", version: "v1", kind: "Eviction" },
 					verbs: ["create"],
 				},
-				{ subresource: "portforward" },
-				{ subresource: "proxy" },
 				{ subresource: "status", responseKind: { group: "", version: "v1", kind: "Pod" } },
 			],
 		});
