@@ -17,11 +17,11 @@ export class FakeNetwork implements Listeners<string>, Dialer<string>, Streams<s
 	/** What happened, in order: `open 127.0.0.1:1/TCP`, `dial 10.0.0.1:80`, `splice c1 10.0.0.1:80`, `reset c1`. */
 	readonly told: string[] = [];
 	/** Addresses that another program holds. */
-	readonly taken = new Set<string>();
+	readonly taken: Set<string> = new Set();
 	/** Endpoints that refuse. */
-	readonly refusing = new Set<string>();
+	readonly refusing: Set<string> = new Set();
 	/** Endpoints that never answer. */
-	readonly silent = new Set<string>();
+	readonly silent: Set<string> = new Set();
 	readonly #listeners = new Map<string, (client: Accepted<string>) => void>();
 	readonly #ended = new Map<string, () => void>();
 	#clients = 0;
