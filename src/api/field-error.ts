@@ -55,8 +55,10 @@ function withDetail(head: string, detail: string): string {
 	return detail === "" ? head : `${head}: ${detail}`;
 }
 
-/** Strings quoted, numbers and booleans plain, the rest as compact JSON. */
+/**
+ * Strings quoted, numbers and booleans plain, the rest as compact JSON. A value that is not there
+ * (a nil pointer) is shown as the string "null", an empty list (null) without quotes.
+ */
 function shown(value: unknown): string {
-	if (value === null || value === undefined) return "null";
-	return JSON.stringify(value);
+	return value === undefined ? '"null"' : JSON.stringify(value);
 }

@@ -5,6 +5,7 @@ import type { Lease } from "./types/coordination.ts";
 import type { Endpoints, Event, Namespace, Node, Pod, Service } from "./types/core.ts";
 import type { EndpointSlice } from "./types/discovery.ts";
 import type { KubeObject } from "./types/meta.ts";
+import type { IPAddress } from "./types/networking.ts";
 
 function named<T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Resource<T> {
 	return { group, version: "v1", kind, plural, namespaced };
@@ -20,3 +21,4 @@ export const DEPLOYMENTS: Resource<Deployment> = named("apps", "Deployment", "de
 export const REPLICA_SETS: Resource<ReplicaSet> = named("apps", "ReplicaSet", "replicasets");
 export const ENDPOINT_SLICES: Resource<EndpointSlice> = named("discovery.k8s.io", "EndpointSlice", "endpointslices");
 export const LEASES: Resource<Lease> = named("coordination.k8s.io", "Lease", "leases");
+export const IP_ADDRESSES: Resource<IPAddress> = named("networking.k8s.io", "IPAddress", "ipaddresses", false);

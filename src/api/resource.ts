@@ -34,7 +34,7 @@ export type GenerationRule =
 export interface Subresource {
 	/** `status`, `scale`, `binding`, `eviction`, `finalize`. */
 	readonly name: string;
-	/** The kind of its body, when it is not the resource's own. */
+	/** The kind of its body or, when it connects, of its options, when it is not the resource's own. */
 	readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
 	readonly verbs: readonly Verb[];
 }
@@ -77,11 +77,12 @@ export interface Rules<T extends KubeObject> {
 	prepareUpdate(next: T, stored: T): T;
 	/** The object as `/status` may change it: the stored spec is kept. Absent: no status subresource. */
 	prepareStatusUpdate?(next: T, stored: T): T;
-	/** Errors of the kind's own fields; shared metadata is checked elsewhere. */
+	/** Errors of the kind's own fields on create; shared metadata is checked elsewhere. */
 	validate(object: T): readonly FieldError[];
+	/** All errors of an update: those of the object, and those of what it may not change. */
 	validateUpdate(next: T, stored: T): readonly FieldError[];
 	validateStatusUpdate?(next: T, stored: T): readonly FieldError[];
-	/** Warning headers of a write that goes through. */
+	/** Warning headers of a write that goes through; `stored` is absent on create. */
 	warnings(object: T, stored: T | undefined): readonly string[];
 	/** Values of the field selectors that the kind has beside metadata.name and metadata.namespace. */
 	fields(object: T): Readonly<Record<string, string>>;

@@ -71,6 +71,8 @@ export class InProcessClient implements ApiClient {
 			else if (cursor - told >= SILENT_REVISIONS_MAX) yield [{ type: "BOOKMARK", resourceVersion: String(cursor) }];
 			else {
 				await this.#server.bell.news(target.type.storagePrefix, cursor, options.signal);
+				// The writer's answer goes out first, and what others write in the same turn comes in one batch.
+				await this.#server.ports.clock.yield();
 				continue;
 			}
 			told = cursor;

@@ -1,23 +1,7 @@
 /** Metadata that the server keeps in order, whatever a client sends. */
-
-import type { FieldError } from "../api/field-error.ts";
-import { validateMetadata, validateMetadataUpdate } from "../api/metadata-validation.ts";
-import type { ResourceType } from "../api/resource.ts";
-import type { KubeObject, ObjectMeta, OwnerReference } from "../api/types/meta.ts";
+import type { ObjectMeta, OwnerReference } from "../api/types/meta.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { RequestContext } from "./ports.ts";
-
-export function validateNewMetadata(type: ResourceType, object: KubeObject): readonly FieldError[] {
-	return validateMetadata(type, object.metadata);
-}
-
-export function validateChangedMetadata(
-	type: ResourceType,
-	next: KubeObject,
-	stored: KubeObject,
-): readonly FieldError[] {
-	return validateMetadataUpdate(type, next.metadata, stored.metadata);
-}
 
 /**
  * The metadata of an update: a client may change labels, annotations, owners and finalizers, and

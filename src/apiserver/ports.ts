@@ -16,8 +16,6 @@ export interface ServerPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly ranges: NetworkRanges;
-	/** RFC 6902; a library does it, so it comes from outside. Throws ApiError. */
-	readonly applyJsonPatch: (target: unknown, operations: unknown) => unknown;
 }
 
 /** Who asks. */

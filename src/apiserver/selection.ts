@@ -1,7 +1,8 @@
 /** Which objects of a resource a reader asked for: selectors and namespace as one predicate. */
 
-import { type FieldSelector, matchesFields, parseFieldSelector } from "../api/field-selector.ts";
-import { type LabelSelectorTerms, matchesLabels, parseLabelSelector } from "../api/label-selector.ts";
+import { matchesFields, parseFieldSelector } from "../api/field-selector.ts";
+import { matchesLabels } from "../api/label-selector.ts";
+import { parseLabelSelector } from "../api/label-selector-grammar.ts";
 import type { ResourceType } from "../api/resource.ts";
 import type { KubeObject } from "../api/types/meta.ts";
 
@@ -30,22 +31,12 @@ export function selectionOf(type: ResourceType, options: SelectionOptions): Sele
 		namespace,
 		isEverything,
 		id: JSON.stringify([namespace, labelSelector, fieldSelector]),
-		matches: isEverything ? everything : (object) => isSelected(type, labels, fields, object),
+		matches: isEverything
+			? everything
+			: (object) => matchesLabels(labels, object.metadata.labels) && matchesFields(fields, type, object),
 	};
 }
 
 function everything(): boolean {
 	return true;
-}
-
-function isSelected(
-	type: ResourceType,
-	labels: LabelSelectorTerms,
-	fields: FieldSelector,
-	object: KubeObject,
-): boolean {
-	if (!matchesLabels(labels, object.metadata.labels ?? {})) return false;
-	if (fields.length === 0) return true;
-	const { name, namespace = "" } = object.metadata;
-	return matchesFields(fields, { ...type.fields(object), "metadata.name": name, "metadata.namespace": namespace });
 }

@@ -9,7 +9,7 @@ import type { KubeObject } from "../api/types/meta.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { Entry, Place, Precondition, Write } from "../store/entry.ts";
 import type { ServerPorts } from "./ports.ts";
-import { claimsOfNew, claimsOfUpdate, isService, writesOfRemoval } from "./service-claims.ts";
+import { type ClaimPorts, claimsOf, isService, writesOfRemoval } from "./service-claims.ts";
 
 export interface WritePlan {
 	/** The object as it is to be stored (or as it was, for a removal). */
@@ -19,18 +19,18 @@ export interface WritePlan {
 	readonly preconditions: readonly Precondition[];
 }
 
-type PlanPorts = Pick<ServerPorts, "store" | "ranges" | "random">;
-
 /** @throws {ApiError} `Invalid` when a Service asks for an address or port that it cannot have. */
 export function planCreate(
-	ports: PlanPorts,
+	ports: ClaimPorts,
 	type: ResourceType,
 	key: string,
 	object: KubeObject,
 	isDryRun: boolean,
 ): WritePlan {
 	const place = { space: type.storagePrefix, key };
-	const claims = isService(type) ? claimsOfNew(ports, object, isDryRun) : { object, writes: [], preconditions: [] };
+	const claims = isService(type)
+		? claimsOf(ports, object, undefined, isDryRun)
+		: { object, writes: [], preconditions: [] };
 	return {
 		object: claims.object,
 		place,
@@ -41,7 +41,7 @@ export function planCreate(
 
 /** @throws {ApiError} `Invalid`, as for {@link planCreate}. */
 export function planUpdate(
-	ports: PlanPorts,
+	ports: ClaimPorts,
 	type: ResourceType,
 	stored: Entry,
 	next: KubeObject,
@@ -49,7 +49,7 @@ export function planUpdate(
 ): WritePlan {
 	const place = { space: type.storagePrefix, key: stored.key };
 	const claims = isService(type)
-		? claimsOfUpdate(ports, next, stored.object, isDryRun)
+		? claimsOf(ports, next, stored.object, isDryRun)
 		: { object: next, writes: [], preconditions: [] };
 	return {
 		object: claims.object,
@@ -60,7 +60,7 @@ export function planUpdate(
 }
 
 /** `last` is what watchers see as the final state. */
-export function planRemoval(ports: PlanPorts, type: ResourceType, stored: Entry, last: KubeObject): WritePlan {
+export function planRemoval(ports: ClaimPorts, type: ResourceType, stored: Entry, last: KubeObject): WritePlan {
 	const place = { space: type.storagePrefix, key: stored.key };
 	return {
 		object: last,

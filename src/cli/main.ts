@@ -1,7 +1,7 @@
 /** The program: reads the command line, runs a command, sets the exit status. */
 import { CommanderError } from "commander";
-import { UsageError } from "./usage-error.ts";
 import { program } from "./program.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Exit statuses: 0 success, 1 failure, 2 wrong usage. */
 const FAILURE = 1;

@@ -28,10 +28,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.description("The Kubernetes service-discovery plane: one command, a real API, live EndpointSlices.")
 		.exitOverride()
 		.showHelpAfterError("(run with --help for the options, and an example)")
-		.addHelpText(
-			"after",
-			"\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n",
-		);
+		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addVersionCommand(root);
 	for (const name of NOT_BUILT_COMMANDS) {

@@ -40,7 +40,12 @@ const NOT_BUILT_FLAGS = [
 export function addUpOptions(up: Command): void {
 	const { nodePortRange } = DEFAULT_PLANE_OPTIONS;
 	up.option("-f, --filename <file>", "manifest to apply when the plane is up; - is stdin; may be repeated", collect)
-		.option("--listen <host:port>", "address of the API; port 0 takes any free one", hostAndPort, DEFAULT_PLANE_OPTIONS.listen)
+		.option(
+			"--listen <host:port>",
+			"address of the API; port 0 takes any free one",
+			hostAndPort,
+			DEFAULT_PLANE_OPTIONS.listen,
+		)
 		.option("--kubeconfig <path>", "where the kubeconfig is written", DEFAULT_PLANE_OPTIONS.kubeconfig)
 		.option("--nodes <n>", "simulated nodes, named n1 to nN", whole(0, 10_000), DEFAULT_PLANE_OPTIONS.nodes)
 		.option("--zones <a,b,c>", "zones, spread over the nodes", list, DEFAULT_PLANE_OPTIONS.zones)

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { VERSION } from "../wiring/version.ts";
 import { stringifyYaml } from "../edge/codec/yaml.ts";
+import { VERSION } from "../wiring/version.ts";
 
 /** `sliceplane version`: of the program, and of the Kubernetes API that it serves. */
 export function addVersionCommand(root: Command): void {

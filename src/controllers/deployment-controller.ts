@@ -63,7 +63,11 @@ export class DeploymentController implements Controller, Reconciler {
 			return SETTLED;
 		}
 		if (this.#writes.isBehind(key, this.#sets.asOf)) {
-			return { kind: "recheck", afterMs: BEHIND_RECHECK_MS, why: "the cache of ReplicaSets lacks this controller's writes" };
+			return {
+				kind: "recheck",
+				afterMs: BEHIND_RECHECK_MS,
+				why: "the cache of ReplicaSets lacks this controller's writes",
+			};
 		}
 		const replicaSets = this.#setsOf(deployment);
 		const pods = replicaSets.flatMap((set) => this.#pods.index(BY_CONTROLLER, set.metadata.uid));
@@ -148,6 +152,13 @@ export class DeploymentController implements Controller, Reconciler {
 	#recordScaling(object: Deployment, way: "up" | "down", name: string, from: number, to: number): void {
 		const message = `Scaled ${way} replica set ${name} from ${from} to ${to}`;
 		const reason = "ScalingReplicaSet";
-		this.#ports.recorder.record({ component: COMPONENT, resource: DEPLOYMENTS, object, type: "Normal", reason, message });
+		this.#ports.recorder.record({
+			component: COMPONENT,
+			resource: DEPLOYMENTS,
+			object,
+			type: "Normal",
+			reason,
+			message,
+		});
 	}
 }

@@ -151,9 +151,7 @@ export class GarbageCollector implements Controller, Reconciler {
 	}
 
 	async #patch(resource: Resource, object: KubeObject, metadata: object): Promise<void> {
-		await ignoreNotFound(
-			this.#ports.client.patch(resource, placeOf(object), { type: "merge", body: { metadata } }),
-		);
+		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), { type: "merge", body: { metadata } }));
 	}
 
 	async #delete(

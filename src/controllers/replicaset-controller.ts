@@ -1,13 +1,14 @@
 /** Keeps as many Pods as each ReplicaSet wants. */
-import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
-import { controllerOf, keyOf, splitKey } from "../api/resource.ts";
+
 import { matchesLabels, requirementsOf } from "../api/label-selector.ts";
+import { controllerOf, keyOf, splitKey } from "../api/resource.ts";
 import { PODS, REPLICA_SETS } from "../api/resource-names.ts";
 import { hasCause } from "../api/status.ts";
 import type { ReplicaSet } from "../api/types/apps.ts";
 import type { Pod } from "../api/types/core.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
+import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { controllerReference } from "../plan/workloads/owned-by.ts";
 import { isActive } from "../plan/workloads/pod-state.ts";
@@ -177,9 +178,7 @@ export class ReplicaSetController implements Controller, Reconciler {
 
 	async #applyStatus(replicaSet: ReplicaSet, { status }: ReplicaSetPlan): Promise<void> {
 		if (status === undefined) return;
-		await ignoreNotFound(
-			this.#ports.client.update(REPLICA_SETS, { ...replicaSet, status }, { subresource: "status" }),
-		);
+		await ignoreNotFound(this.#ports.client.update(REPLICA_SETS, { ...replicaSet, status }, { subresource: "status" }));
 	}
 
 	#record(object: ReplicaSet, type: "Normal" | "Warning", reason: string, message: string): void {

@@ -86,7 +86,7 @@ async function make({ addresses, nowMs }: CertificateRequest): Promise<Certifica
 	// Loaded only here: the library takes longer to load than a whole start with kept certificates.
 	await import("reflect-metadata");
 	const x509 = await import("@peculiar/x509");
-	x509.cryptoProvider.set(webcrypto as Crypto);
+	x509.cryptoProvider.set(webcrypto);
 	const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 	const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 	const [caKeys, leafKeys] = await Promise.all([newKeys(), newKeys()]);

@@ -29,6 +29,13 @@ export function setOwn(target: object, key: string, value: unknown): void {
 	}
 }
 
+/** The object without these keys. */
+export function without<T extends object, K extends keyof T>(object: T, ...keys: readonly K[]): Omit<T, K> {
+	const copy = { ...object };
+	for (const key of keys) delete copy[key];
+	return copy;
+}
+
 /** Equality of plain data: key order does not matter, a key with value undefined equals a missing one. */
 export function deepEqual(a: unknown, b: unknown): boolean {
 	if (a === b) return true;

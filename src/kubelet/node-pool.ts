@@ -74,7 +74,9 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 				...zone,
 			},
 		},
-		...(node.podCIDRs.length === 0 ? {} : { spec: { podCIDR, podCIDRs: node.podCIDRs.map((range) => formatCIDR(range)) } }),
+		...(node.podCIDRs.length === 0
+			? {}
+			: { spec: { podCIDR, podCIDRs: node.podCIDRs.map((range) => formatCIDR(range)) } }),
 		status: {
 			capacity,
 			allocatable: capacity,

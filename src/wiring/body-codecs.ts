@@ -1,8 +1,20 @@
 /** Codecs of request bodies, each loaded when first needed: most requests are JSON. */
+import { badRequest } from "../api/status.ts";
 import type { BodyCodecs } from "../apiserver/http/body.ts";
 
 export const bodyCodecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> } = {
-	parseYaml: async (text) => (await import("../edge/codec/yaml.ts")).parseYaml(text),
-	stringifyYaml: async (value) => (await import("../edge/codec/yaml.ts")).stringifyYaml(value),
-	decodeProtobuf: async (bytes) => (await import("../edge/codec/protobuf.ts")).decodeProtobufBody(bytes),
+	async parseYaml(text) {
+		const { parseYaml } = await import("../edge/codec/yaml.ts");
+		const parsed = await parseYaml(text);
+		if (parsed.kind === "malformed") throw badRequest(`error converting YAML to JSON: ${parsed.message}`);
+		return parsed.value;
+	},
+	async stringifyYaml(value) {
+		return (await import("../edge/codec/yaml.ts")).stringifyYaml(value);
+	},
+	async decodeProtobuf(bytes, expected) {
+		const { decodeDeleteOptions, decodeProtobufBody } = await import("../edge/codec/protobuf.ts");
+		const body = expected.kind === "DeleteOptions" ? decodeDeleteOptions(bytes) : decodeProtobufBody(bytes, expected);
+		return body.object;
+	},
 };

@@ -5,7 +5,9 @@ export function selectedControllers(known: readonly string[], asked: readonly st
 	for (const word of asked) {
 		const name = word.replace(/^-/, "");
 		if (word === "*" || known.includes(name)) continue;
-		throw new RangeError(`--controllers: ${JSON.stringify(name)} is no controller: want "*" or some of ${known.join(", ")}`);
+		throw new RangeError(
+			`--controllers: ${JSON.stringify(name)} is no controller: want "*" or some of ${known.join(", ")}`,
+		);
 	}
 	const isSelected = (name: string): boolean => {
 		if (asked.includes(name)) return true;

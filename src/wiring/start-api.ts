@@ -7,7 +7,6 @@ import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { certificatesFor } from "../edge/certificates.ts";
-import { applyJsonPatch } from "../edge/codec/json-patch.ts";
 import { HttpsServer } from "../edge/https-server.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
@@ -49,7 +48,6 @@ export async function startApi(
 		log,
 		metrics,
 		ranges,
-		applyJsonPatch,
 	});
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, "system:authenticated"] };

@@ -9,5 +9,7 @@ export interface Lease extends KubeObject {
 		readonly acquireTime?: string;
 		readonly renewTime?: string;
 		readonly leaseTransitions?: number;
+		readonly strategy?: string;
+		readonly preferredHolder?: string;
 	};
 }

@@ -10,6 +10,9 @@ import type {
 	StringMap,
 } from "./meta.ts";
 
+/** Plain data that this project hands on and does not read. */
+type Untyped = Readonly<Record<string, unknown>>;
+
 export interface Namespace extends KubeObject {
 	readonly spec?: { readonly finalizers?: readonly string[] };
 	readonly status?: { readonly phase?: "Active" | "Terminating"; readonly conditions?: readonly Condition[] };
@@ -41,6 +44,7 @@ export interface Node extends KubeObject {
 		readonly conditions?: readonly Condition[];
 		readonly addresses?: readonly NodeAddress[];
 		readonly nodeInfo?: StringMap;
+		readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port?: number } };
 	};
 }
 
@@ -59,11 +63,16 @@ export interface Container {
 	readonly command?: readonly string[];
 	readonly args?: readonly string[];
 	readonly ports?: readonly ContainerPort[];
-	readonly env?: readonly { readonly name: string; readonly value?: string }[];
+	readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: Untyped }[];
 	/** Only on init containers: `Always` makes it a sidecar. */
 	readonly restartPolicy?: string;
 	readonly resources?: { readonly requests?: StringMap; readonly limits?: StringMap };
-	readonly readinessProbe?: Readonly<Record<string, unknown>>;
+	readonly livenessProbe?: Untyped;
+	readonly readinessProbe?: Untyped;
+	readonly startupProbe?: Untyped;
+	readonly lifecycle?: Untyped;
+	readonly terminationMessagePath?: string;
+	readonly terminationMessagePolicy?: string;
 }
 
 export interface Toleration {
@@ -84,9 +93,19 @@ export interface PodSpec {
 	readonly hostNetwork?: boolean;
 	readonly restartPolicy?: "Always" | "OnFailure" | "Never";
 	readonly terminationGracePeriodSeconds?: number;
+	readonly activeDeadlineSeconds?: number;
+	readonly dnsPolicy?: string;
 	readonly schedulerName?: string;
 	readonly serviceAccountName?: string;
+	/** The old name of serviceAccountName; both are always equal. */
+	readonly serviceAccount?: string;
+	readonly securityContext?: Untyped;
+	readonly enableServiceLinks?: boolean;
+	readonly volumes?: readonly Untyped[];
 	readonly tolerations?: readonly Toleration[];
+	readonly priorityClassName?: string;
+	readonly priority?: number;
+	readonly preemptionPolicy?: string;
 	readonly readinessGates?: readonly { readonly conditionType: string }[];
 	readonly schedulingGates?: readonly { readonly name: string }[];
 }

@@ -1,5 +1,5 @@
 /** From the bytes of a request to plain data. */
-import type { ResourceType } from "../../api/resource.ts";
+import type { TypeMeta } from "../../api/schema/decode.ts";
 import { ApiError, badRequest } from "../../api/status.ts";
 import type { HttpRequest } from "./message.ts";
 
@@ -7,7 +7,7 @@ export interface BodyCodecs {
 	/** @throws {ApiError} `BadRequest`, with line and column. */
 	readonly parseYaml: (text: string) => Promise<unknown>;
 	/** The `k8s\0` envelope. @throws {ApiError} `BadRequest` */
-	readonly decodeProtobuf: (bytes: Uint8Array) => Promise<unknown>;
+	readonly decodeProtobuf: (bytes: Uint8Array, expected: TypeMeta) => Promise<unknown>;
 }
 
 const ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -26,19 +26,19 @@ export function mediaTypeOf(request: HttpRequest): string {
  * The body of a create, update or action; undefined when there is none.
  * @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge`
  */
-export async function readBody(request: HttpRequest, codecs: BodyCodecs, kind: string): Promise<unknown> {
+export async function readBody(request: HttpRequest, codecs: BodyCodecs, expected: TypeMeta): Promise<unknown> {
 	const bytes = await request.body();
 	if (bytes.length === 0) return undefined;
 	switch (mediaTypeOf(request)) {
 		case "":
 		case "application/json":
-			return parseJson(bytes, kind);
+			return parseJson(bytes, expected.kind);
 		case "application/yaml":
 		case "application/x-yaml":
 		case "text/yaml":
 			return codecs.parseYaml(textOf(bytes));
 		case "application/vnd.kubernetes.protobuf":
-			return codecs.decodeProtobuf(bytes);
+			return codecs.decodeProtobuf(bytes, expected);
 		default:
 			throw unsupported(ACCEPTED);
 	}
@@ -54,8 +54,8 @@ export async function readPatch(
 	return { type, body: parseJson(await request.body(), "patch") };
 }
 
-export function requireBody(body: unknown, type: Pick<ResourceType, "kind">): unknown {
-	if (body === undefined) throw badRequest(`the body of the request is empty: send a ${type.kind}`);
+export function requireBody(body: unknown, { kind }: Pick<TypeMeta, "kind">): unknown {
+	if (body === undefined) throw badRequest(`the body of the request is empty: send a ${kind}`);
 	return body;
 }
 

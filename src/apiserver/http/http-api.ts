@@ -22,6 +22,8 @@ export interface HttpApiPorts extends Pick<PathHandlerPorts, "version" | "addres
 	readonly authenticate: (request: HttpRequest) => User | undefined;
 }
 
+/** Why the clock of a request is stopped; a reason of our own spares the making of an error with a stack. */
+const ANSWERED = "answered";
 /** The longest that anything but a watch may take. */
 const REQUEST_MS_MAX = 60_000;
 
@@ -102,7 +104,7 @@ export class HttpApi {
 		try {
 			return await Promise.race([answer, late]);
 		} finally {
-			over.abort();
+			over.abort(ANSWERED);
 			late.catch(() => undefined);
 		}
 	}

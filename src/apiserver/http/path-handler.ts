@@ -1,11 +1,10 @@
 /** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
 
-import { aggregatedDiscovery, legacyDiscovery } from "../../api/discovery.ts";
-import { openApiIndex, openApiV3Document } from "../../api/openapi/openapi.ts";
-import type { ResourceType } from "../../api/resource.ts";
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "../../api/discovery.ts";
+import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
+import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { ApiError, noSuchPath } from "../../api/status.ts";
 import { NO_BYTES, utf8 } from "../../kernel/bytes.ts";
-import { fnv128 } from "../../kernel/fnv.ts";
 import type { Store } from "../../store/store.ts";
 import { jsonAnswer, textAnswer } from "./answer.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
@@ -89,9 +88,20 @@ function discovery(ports: PathHandlerPorts, request: HttpRequest, path: string):
 		const type = `application/json;g=apidiscovery.k8s.io;v=${clause};as=APIGroupDiscoveryList`;
 		return cacheable(request, document, { "content-type": type, vary: "Accept", "cache-control": "public" });
 	}
-	const document = legacyDiscovery(ports.types, path, ports.address());
+	const document = legacyDocument(ports, path);
 	if (document === undefined) throw noSuchPath();
 	return jsonAnswer(200, document, wantsPretty(request.query, request.header("user-agent")));
+}
+
+function legacyDocument({ types, address }: PathHandlerPorts, path: string): object | undefined {
+	const [, root, first, second, ...more] = path.split("/");
+	if (more.length > 0) return undefined;
+	if (root === "api") {
+		if (first === undefined) return apiVersions(address());
+		return second === undefined ? apiResourceList(types, "", first) : undefined;
+	}
+	if (first === undefined) return apiGroupList(types);
+	return second === undefined ? apiGroup(types, first) : apiResourceList(types, first, second);
 }
 
 /** The first clause that asks for a document this server has: aggregated in a version, or (undefined) legacy. */
@@ -109,20 +119,30 @@ function aggregatedClause(accept: string | undefined): "v2" | "v2beta1" | undefi
 
 function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
 	if (path === "/openapi/v2") return openApiV2(request);
-	if (path === "/openapi/v3") return jsonAnswer(200, openApiIndex(groupVersionPaths(ports)));
-	const groupVersion = path.slice("/openapi/v3/".length);
-	const known =
-		path.startsWith("/openapi/v3/") && groupVersionPaths(ports).find((entry) => entry.path === groupVersion);
-	if (!known) throw noSuchPath();
+	const { types } = ports;
+	const groupVersions = [...new Set(types.map(apiVersionOf))];
+	if (path === "/openapi/v3") {
+		return jsonAnswer(
+			200,
+			openApiIndex(groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }))),
+		);
+	}
+	const groupVersion = groupVersions.find((known) => path === `/openapi/v3/${openApiKey(known)}`);
+	if (groupVersion === undefined) throw noSuchPath();
+	const hash = hashOf(ports, groupVersion);
 	const asked = request.query.get("hash");
-	if (asked !== null && asked !== known.hash) {
-		const location = `/openapi/v3/${groupVersion}?hash=${known.hash}`;
+	if (asked !== null && asked !== hash) {
+		const location = `${path}?hash=${hash}`;
 		return { status: 301, headers: { location, "content-type": "text/plain" }, body: NO_BYTES };
 	}
-	const types = ports.types.filter((type) => pathOf(type) === groupVersion);
 	const caching = asked === null ? "no-cache, private" : "public, immutable";
 	const headers = { "content-type": "application/json", vary: "Accept", "cache-control": caching };
-	return cacheable(request, openApiV3Document(types), headers);
+	return cacheable(request, openApiV3Document(groupVersion, types), headers);
+}
+
+/** The documents follow from the program's version, so the version names their content. */
+function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
+	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
 }
 
 /** An empty document is a valid one, and enough for every kubectl: newer ones read v3. */
@@ -134,28 +154,10 @@ function openApiV2(request: HttpRequest): HttpResponse {
 	return { status: 200, headers, body: NO_BYTES };
 }
 
-interface GroupVersionPath {
-	/** `api/v1`, `apis/apps/v1` */
-	readonly path: string;
-	/** Changes when the served resources do, so clients may cache a document for ever. */
-	readonly hash: string;
-}
-
-function groupVersionPaths({ types, version }: PathHandlerPorts): readonly GroupVersionPath[] {
-	return [...new Set(types.map(pathOf))].map((path) => ({
-		path,
-		hash: fnv128(`${version.gitVersion} ${path}`).toUpperCase(),
-	}));
-}
-
-function pathOf({ group, version }: ResourceType): string {
-	return group === "" ? `api/${version}` : `apis/${group}/${version}`;
-}
-
 /** With an ETag, and 304 for those who have it. */
 function cacheable(request: HttpRequest, document: object, headers: Readonly<Record<string, string>>): HttpResponse {
 	const text = `${JSON.stringify(document)}\n`;
-	const etag = `"${fnv128(text).toUpperCase()}"`;
+	const etag = `"${openApiHash(text)}"`;
 	if (request.header("if-none-match") === etag) return { status: 304, headers: { ...headers, etag }, body: NO_BYTES };
 	return { status: 200, headers: { ...headers, etag }, body: utf8(text) };
 }

@@ -1,6 +1,7 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
-import type { ResourceType } from "../../api/resource.ts";
-import { scaleTable } from "../../api/scale.ts";
+import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import { SCALE_TABLE } from "../../api/scale.ts";
+import type { TypeMeta } from "../../api/schema/decode.ts";
 import { badRequest, methodNotAllowed, noSuchPath, tooLargeResourceVersion } from "../../api/status.ts";
 import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
@@ -31,6 +32,15 @@ export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly server: ApiServer;
 	readonly hub: WatchHub;
 	readonly codecs: BodyCodecs;
+}
+
+const DELETE_OPTIONS: TypeMeta = { apiVersion: "v1", kind: "DeleteOptions" };
+const SCALE: TypeMeta = { apiVersion: "autoscaling/v1", kind: "Scale" };
+const BINDING: TypeMeta = { apiVersion: "v1", kind: "Binding" };
+const EVICTION: TypeMeta = { apiVersion: "policy/v1", kind: "Eviction" };
+
+function typeMetaOf(type: ResourceType): TypeMeta {
+	return { apiVersion: apiVersionOf(type), kind: type.kind };
 }
 
 /** One request with everything its handler needs. */
@@ -109,7 +119,7 @@ async function handleCollection(call: Call, verb: string): Promise<HttpResponse>
 		case "deletecollection": {
 			const options = answerOptions(request);
 			requireVerb(target.type, verb);
-			const body = await readBody(request, ports.codecs, "DeleteOptions");
+			const body = await readBody(request, ports.codecs, DELETE_OPTIONS);
 			const flags = deleteFlagsOf(body, request.query);
 			const query = listQueryOf(request.query);
 			const list = await deleteCollection(ports.server.ports, target, query, flags, context);
@@ -128,7 +138,7 @@ async function handleCreate({ ports, request, target, context }: Call): Promise<
 	if (target.type.namespaced && target.namespace === "") throw methodNotAllowed(target.type, "create");
 	const options = answerOptions(request);
 	const flags = writeFlagsOf(request.query, "CreateOptions");
-	const body = requireBody(await readBody(request, ports.codecs, target.type.kind), target.type);
+	const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(target.type)), target.type);
 	const object = await createObject(ports.server.ports, target, body, flags, context);
 	return objectAnswer(ports, 201, object, target.type.table, options);
 }
@@ -142,7 +152,7 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "update": {
 			const flags = writeFlagsOf(request.query, "UpdateOptions");
-			const body = requireBody(await readBody(request, ports.codecs, type.kind), type);
+			const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(type)), type);
 			const { object, isCreated } = await updateObject(ports.server.ports, target, body, flags, context);
 			return objectAnswer(ports, isCreated ? 201 : 200, object, type.table, options);
 		}
@@ -153,7 +163,7 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
 		case "delete": {
-			const body = await readBody(request, ports.codecs, "DeleteOptions");
+			const body = await readBody(request, ports.codecs, DELETE_OPTIONS);
 			const answer = await deleteObject(ports.server.ports, target, deleteFlagsOf(body, request.query));
 			return objectAnswer(ports, 200, answer, type.table, options);
 		}
@@ -190,7 +200,7 @@ async function handleStatus(call: Call, subresource: "status" | "finalize"): Pro
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "PUT": {
 			const flags = { ...writeFlagsOf(request.query, "UpdateOptions"), subresource };
-			const body = requireBody(await readBody(request, ports.codecs, type.kind), type);
+			const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(type)), type);
 			const { object } = await updateObject(ports.server.ports, target, body, flags, context);
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
@@ -210,17 +220,17 @@ async function handleScale({ ports, request, target, context }: Call): Promise<H
 	const { ports: serverPorts } = ports.server;
 	switch (request.method) {
 		case "GET":
-			return objectAnswer(ports, 200, getScale(serverPorts, target), scaleTable, options);
+			return objectAnswer(ports, 200, getScale(serverPorts, target), SCALE_TABLE, options);
 		case "PUT": {
 			const flags = writeFlagsOf(request.query, "UpdateOptions");
-			const body = requireBody(await readBody(request, ports.codecs, "Scale"), { kind: "Scale" });
+			const body = requireBody(await readBody(request, ports.codecs, SCALE), { kind: "Scale" });
 			const scale = await updateScale(serverPorts, target, { body }, flags, context);
-			return objectAnswer(ports, 200, scale, scaleTable, options);
+			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		case "PATCH": {
 			const flags = writeFlagsOf(request.query, "PatchOptions");
 			const scale = await updateScale(serverPorts, target, { patch: await readPatch(request) }, flags, context);
-			return objectAnswer(ports, 200, scale, scaleTable, options);
+			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		default:
 			throw methodNotAllowed(target.type, request.method.toLowerCase());
@@ -228,7 +238,7 @@ async function handleScale({ ports, request, target, context }: Call): Promise<H
 }
 
 async function handleAction({ ports, request, target }: Call, name: "binding" | "eviction"): Promise<HttpResponse> {
-	const body = await readBody(request, ports.codecs, name === "binding" ? "Binding" : "Eviction");
+	const body = await readBody(request, ports.codecs, name === "binding" ? BINDING : EVICTION);
 	const { dryRun } = writeFlagsOf(request.query, "CreateOptions");
 	if (name === "binding") return jsonAnswer(201, await bindPod(ports.server.ports, target, body, dryRun));
 	const deletion = (options: unknown) => deleteFlagsOf(options, request.query);

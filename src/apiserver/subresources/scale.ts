@@ -1,8 +1,8 @@
 /** `scale`: the size of a workload, read and written without knowing its kind. */
-import { invalid } from "../../api/field-error.ts";
-import { scaleOf, withReplicas } from "../../api/scale.ts";
+import { scaleOf, validateScale, withScale } from "../../api/scale.ts";
 import { decodeObject } from "../../api/schema/decode.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
+import type { Deployment, ReplicaSet } from "../../api/types/apps.ts";
 import type { Scale } from "../../api/types/autoscaling.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
@@ -12,7 +12,7 @@ import { getObject } from "../verbs/read.ts";
 import { applyUpdate } from "../verbs/update.ts";
 
 export function getScale(ports: ServerPorts, target: Target): Scale {
-	return scaleOf(getObject(ports, target));
+	return scaleOf(workloadOf(getObject(ports, target)));
 }
 
 export async function updateScale(
@@ -25,27 +25,31 @@ export async function updateScale(
 	for (;;) {
 		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
 		if (stored === undefined) throw notFound(target.type, target.name);
-		const current = scaleOf(stored.object);
-		const body = "patch" in change ? applyPatch(ports, "autoscaling.Scale", current, change.patch) : change.body;
-		const parent = resized(target, stored.object, decodedScale(body));
+		const current = scaleOf(workloadOf(stored.object));
+		const body = "patch" in change ? applyPatch("autoscaling.Scale", current, change.patch) : change.body;
+		const parent = resized(target, workloadOf(stored.object), decodedScale(body));
 		const updated = await applyUpdate(ports, target, stored, parent, flags, context);
-		if (updated !== undefined) return scaleOf(updated);
+		if (updated !== undefined) return scaleOf(workloadOf(updated));
 	}
+}
+
+type Workload = Deployment | ReplicaSet;
+
+/** Only workloads have the subresource. */
+function workloadOf(object: KubeObject): Workload {
+	return object as Workload;
 }
 
 function decodedScale(body: unknown): Scale {
 	const decoded = decodeObject("autoscaling.Scale", body, { apiVersion: "autoscaling/v1", kind: "Scale" });
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
-	return decoded.object as Scale;
+	return decoded.object as Partial<Scale> as Scale;
 }
 
 /** The parent at the asked size; the Scale's uid and resourceVersion are preconditions. */
-function resized({ type, name }: Target, parent: KubeObject, scale: Scale): KubeObject {
-	const replicas = scale.spec?.replicas ?? 0;
-	if (replicas < 0) {
-		const error = invalid("spec.replicas", replicas, "must be greater than or equal to 0");
-		throw invalidObject({ group: "autoscaling", kind: "Scale" }, name, [error]);
-	}
+function resized({ type, name }: Target, parent: Workload, scale: Scale): Workload {
+	const errors = validateScale(scale);
+	if (errors.length > 0) throw invalidObject({ group: "autoscaling", kind: "Scale" }, name, errors);
 	const { uid = "", resourceVersion = "" } = scale.metadata ?? {};
 	if (uid !== "" && uid !== parent.metadata.uid) {
 		const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${parent.metadata.uid}`;
@@ -54,7 +58,7 @@ function resized({ type, name }: Target, parent: KubeObject, scale: Scale): Kube
 	if (resourceVersion !== "" && resourceVersion !== parent.metadata.resourceVersion) {
 		throw conflict(type, name, OBJECT_MODIFIED);
 	}
-	const resizedParent = withReplicas(parent, replicas);
+	const resizedParent = withScale(parent, scale);
 	// A Scale that named no version means whichever is stored.
 	const metadata = { ...resizedParent.metadata, resourceVersion };
 	return { ...resizedParent, metadata };

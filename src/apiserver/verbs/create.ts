@@ -1,10 +1,11 @@
 /** POST of a new object. The order of the steps is that of a real server (api-protocol, "Writes"). */
+import { validateMetadata } from "../../api/metadata-validation.ts";
 import { ApiError, alreadyExists, badRequest, invalidObject, qualifiedPlural } from "../../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../../api/types/meta.ts";
 import { randomName } from "../../kernel/random.ts";
 import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
-import { dedupedOwners, validateNewMetadata } from "../metadata.ts";
+import { dedupedOwners } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
 import { storeKey } from "../ports.ts";
 import { timestamp } from "../timestamp.ts";
@@ -55,7 +56,7 @@ async function tryCreate(
 	const prepared = type.prepareCreate(type.withDefaults(draft), { nowMs: ports.clock.wallMs() });
 	const existing = ports.store.space(type.storagePrefix).get(key);
 	const plan = planCreate(ports, type, key, prepared, options.dryRun);
-	const errors = [...validateNewMetadata(type, plan.object), ...type.validate(plan.object)];
+	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];
 	if (errors.length > 0) throw invalidObject(type, draft.metadata.name, errors);
 	for (const text of type.warnings(plan.object, undefined)) context.warn(text);
 	if (existing !== undefined) return { kind: "taken", stored: existing.object };

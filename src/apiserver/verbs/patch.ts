@@ -1,10 +1,11 @@
 /** PATCH: apply the patch to the stored object, then go the way of an update. */
 
+import { applyJsonPatch, unknownOperationFields } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import type { PatchResult } from "../../api/patch/patch-result.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { ApiError, badRequest, invalidObject, notFound } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
-import { isObject } from "../../kernel/json.ts";
 import { decodeBody } from "../decode-body.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
 import { storeKey } from "../ports.ts";
@@ -26,8 +27,8 @@ export async function patchObject(
 	for (;;) {
 		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
 		if (stored === undefined) throw notFound(target.type, target.name);
-		const patched = applyPatch(ports, target.type.schema, stored.object, patch);
-		const proposed = decodePatched(target, patched, options, context);
+		const result = applyPatch(target.type.schema, stored.object, patch);
+		const proposed = decodePatched(target, result, patch, options, context);
 		requireSameName(target, proposed);
 		const object = await applyUpdate(ports, target, stored, proposed, options, context);
 		if (object !== undefined) return object;
@@ -35,25 +36,35 @@ export async function patchObject(
 }
 
 /** The patched form of `original`, not yet checked. @throws {ApiError} `BadRequest`, `Invalid`. */
-export function applyPatch(
-	{ applyJsonPatch }: Pick<ServerPorts, "applyJsonPatch">,
-	schema: string,
-	original: unknown,
-	patch: Patch,
-): unknown {
-	if (patch.type === "json") return applyJsonPatch(original, patch.body);
-	if (!isObject(patch.body)) throw badRequest('the patch must be an object, such as {"metadata":{"labels":{"a":"b"}}}');
-	if (patch.type === "merge") return applyMergePatch(original, patch.body);
-	const result = applyStrategicMergePatch(schema, original, patch.body);
+export function applyPatch(schema: string, original: KubeObject, patch: Patch): unknown {
+	const result = patched(schema, { ...original }, patch);
 	if (result.kind === "ok") return result.value;
-	throw result.code === 400 ? badRequest(result.message) : new ApiError("Invalid", result.message);
+	if (result.code === 400) throw badRequest(result.message);
+	throw new ApiError(result.code === 413 ? "RequestEntityTooLarge" : "Invalid", result.message);
+}
+
+function patched(schema: string, original: Readonly<Record<string, unknown>>, { type, body }: Patch): PatchResult {
+	switch (type) {
+		case "json":
+			return applyJsonPatch(original, body);
+		case "merge":
+			return applyMergePatch(original, body);
+		case "strategic":
+			return applyStrategicMergePatch(schema, original, body);
+	}
 }
 
 /** Unknown fields of a patch are 422 on the field `patch`, where those of a whole object are 400. */
-function decodePatched(target: Target, patched: unknown, options: UpdateOptions, context: RequestContext): KubeObject {
-	const found: string[] = [];
+function decodePatched(
+	target: Target,
+	result: unknown,
+	patch: Patch,
+	options: UpdateOptions,
+	context: RequestContext,
+): KubeObject {
+	const found: string[] = patch.type === "json" ? unknownOperationFields(patch.body) : [];
 	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
-	const object = decodeBody(target.type, patched, { fieldValidation: "Warn" }, collecting);
+	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
 	if (found.length === 0 || options.fieldValidation === "Ignore") return object;
 	if (options.fieldValidation === "Warn") {
 		for (const text of found) context.warn(text);

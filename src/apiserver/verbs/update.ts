@@ -1,12 +1,14 @@
 /** PUT of an object or of its status, and the part of a PATCH that comes after the patch was applied. */
+
 import { required } from "../../api/field-error.ts";
+import { validateMetadataUpdate } from "../../api/metadata-validation.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { deepEqual } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
 import { decodeBody } from "../decode-body.ts";
 import { raisesGeneration } from "../generation.ts";
-import { updatedMetadata, validateChangedMetadata } from "../metadata.ts";
+import { updatedMetadata } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
 import { storeKey } from "../ports.ts";
 import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-plan.ts";
@@ -144,7 +146,7 @@ function requireValidUpdate(
 	if (subresource === "finalize") return;
 	const own =
 		subresource === "status" ? (type.validateStatusUpdate?.(next, stored) ?? []) : type.validateUpdate(next, stored);
-	const errors = [...validateChangedMetadata(type, next, stored), ...own];
+	const errors = [...validateMetadataUpdate(next.metadata, stored.metadata), ...own];
 	if (errors.length > 0) throw invalidObject(type, name, errors);
 }
 

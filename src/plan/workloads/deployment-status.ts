@@ -89,7 +89,12 @@ function progressingCondition(facts: StatusFacts, counts: Counts, before: readon
 	}
 	const name = newSet?.metadata.name ?? deployment.metadata.name;
 	const known = before.find(({ type }) => type === "Progressing");
-	const progress = (reason: string, message: string): Wanted => ({ type: "Progressing", status: "True", reason, message });
+	const progress = (reason: string, message: string): Wanted => ({
+		type: "Progressing",
+		status: "True",
+		reason,
+		message,
+	});
 	if (isNewSetCreated) return progress("NewReplicaSetCreated", `Created new replica set "${name}"`);
 	if (isComplete(facts, counts)) {
 		return progress("NewReplicaSetAvailable", `ReplicaSet "${name}" has successfully progressed.`);

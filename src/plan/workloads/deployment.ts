@@ -9,11 +9,12 @@ import {
 	type Generations,
 	generationsOf,
 	MAX_REPLICAS_ANNOTATION,
+	type NewSetOptions,
 	newReplicaSet,
 	REVISION_ANNOTATION,
 	revisionOf,
 } from "./deployment-replica-sets.ts";
-import { firstSize, isScaled, recreateStep, rollingStep, scaledSizes, type Sizes, sizeOf } from "./deployment-sizes.ts";
+import { firstSize, isScaled, recreateStep, rollingStep, type Sizes, scaledSizes, sizeOf } from "./deployment-sizes.ts";
 import { type DeploymentStatus, deploymentStatus, progressDeadlineMs } from "./deployment-status.ts";
 import { type RollingNumbers, rollingNumbers } from "./rolling-numbers.ts";
 
@@ -78,14 +79,16 @@ function rollingPlan(world: DeploymentWorld, generations: Generations, numbers: 
 	const replicas = firstSize(numbers, oldSets);
 	const create = newReplicaSet(world.deployment, { replicas, maxReplicas: maxReplicas(numbers), revision });
 	// Making the new one is no step of its own: the old ones may give way in the same sync.
-	return finished(world, generations, numbers, { create, sizes: rollingStep(numbers, asMade(create), oldSets), revision });
+	return finished(world, generations, numbers, {
+		create,
+		sizes: rollingStep(numbers, asMade(create), oldSets),
+		revision,
+	});
 }
 
 function recreatePlan(world: DeploymentWorld, generations: Generations, numbers: RollingNumbers): DeploymentPlan {
 	const oldNames = new Set(generations.oldSets.map(({ metadata }) => metadata.uid));
-	const oldPods = world.pods.filter(({ metadata }) =>
-		metadata.ownerReferences?.some(({ uid }) => oldNames.has(uid)),
-	);
+	const oldPods = world.pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => oldNames.has(uid)));
 	const { sizes, mayCreate } = recreateStep(numbers, generations, oldPods);
 	const revision = nextRevision(generations.oldSets);
 	if (!mayCreate || generations.newSet !== undefined) return finished(world, generations, numbers, { sizes, revision });
@@ -104,7 +107,13 @@ function maxReplicas({ replicas, maxSurge }: RollingNumbers): number {
 
 /** A ReplicaSet that is about to be made, for the arithmetic of the same sync. */
 function asMade(draft: Draft<ReplicaSet>): ReplicaSet {
-	const metadata = { uid: "", resourceVersion: "", creationTimestamp: "", ...draft.metadata, name: draft.metadata.name ?? "" };
+	const metadata = {
+		uid: "",
+		resourceVersion: "",
+		creationTimestamp: "",
+		...draft.metadata,
+		name: draft.metadata.name ?? "",
+	};
 	return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: draft.spec };
 }
 
@@ -149,19 +158,31 @@ function resizes(
 	const changed: Resize[] = [];
 	for (const set of sets) {
 		const to = sizes.get(set.metadata.name) ?? sizeOf(set);
-		const isNew = set === newSet && revision !== undefined;
-		const options = { replicas: to, maxReplicas: maxReplicas(numbers), revision: revision ?? 0 };
-		const annotations = isNew
-			? annotationsFor(deployment, set, options)
-			: to === sizeOf(set)
-				? set.metadata.annotations
-				: sizedAnnotations(set, deployment, numbers);
-		const minReadySeconds = isNew ? deployment.spec.minReadySeconds : set.spec.minReadySeconds;
-		const spec = { ...set.spec, replicas: to, ...(minReadySeconds === undefined ? {} : { minReadySeconds }) };
-		const next = { ...set, metadata: { ...set.metadata, ...(annotations === undefined ? {} : { annotations }) }, spec };
+		const next =
+			set === newSet && revision !== undefined
+				? currentSet(deployment, set, { replicas: to, maxReplicas: maxReplicas(numbers), revision })
+				: sizedSet(deployment, set, to, numbers);
 		if (!deepEqual(next, set)) changed.push({ next, from: sizeOf(set), to });
 	}
 	return changed;
+}
+
+/** The new ReplicaSet, with everything that it takes over from the Deployment. */
+function currentSet(deployment: Deployment, set: ReplicaSet, options: NewSetOptions): ReplicaSet {
+	const { minReadySeconds } = deployment.spec;
+	const spec = {
+		...set.spec,
+		replicas: options.replicas,
+		...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+	};
+	return { ...set, metadata: { ...set.metadata, annotations: annotationsFor(deployment, set, options) }, spec };
+}
+
+/** Another ReplicaSet: only its size is the Deployment's to say. */
+function sizedSet(deployment: Deployment, set: ReplicaSet, replicas: number, numbers: RollingNumbers): ReplicaSet {
+	if (replicas === sizeOf(set)) return set;
+	const metadata = { ...set.metadata, annotations: sizedAnnotations(set, deployment, numbers) };
+	return { ...set, metadata, spec: { ...set.spec, replicas } };
 }
 
 function sizedAnnotations({ metadata }: ReplicaSet, { spec }: Deployment, numbers: RollingNumbers): StringMap {

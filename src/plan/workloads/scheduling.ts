@@ -1,6 +1,7 @@
 /** Which node a Pod goes to: the one with the fewest Pods of the same workload, then the fewest of all. */
-import type { Node, Pod, Taint, Toleration } from "../../api/types/core.ts";
+
 import { controllerOf } from "../../api/resource.ts";
+import type { Node, Pod, Taint, Toleration } from "../../api/types/core.ts";
 import { compareStrings } from "../../kernel/order.ts";
 import { hasEnded } from "./pod-state.ts";
 

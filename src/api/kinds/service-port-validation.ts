@@ -1,0 +1,68 @@
+/** The rules of a Service's ports. */
+import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
+import { invalids } from "../metadata-validation.ts";
+import { dns1123LabelProblems, portNameProblems, portNumberProblems, qualifiedNameProblems } from "../names.ts";
+import type { ServicePort, ServiceSpec } from "../types/core.ts";
+import type { IntOrString } from "../types/meta.ts";
+import { validateProtocol } from "./protocol-validation.ts";
+
+export function validateServicePorts(ports: readonly ServicePort[]): readonly FieldError[] {
+	return ports.flatMap((port, index) => {
+		const field = `spec.ports[${index}]`;
+		const { name = "", appProtocol } = port;
+		const isRepeated = ports.slice(0, index).some((other) => other.name === name);
+		return [
+			...(name === "" && ports.length > 1 ? [required(`${field}.name`, "")] : []),
+			...(name === "" ? [] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
+			...(name !== "" && isRepeated ? [duplicate(`${field}.name`, name)] : []),
+			...invalids(`${field}.port`, port.port, portNumberProblems(port.port)),
+			...validateProtocol(`${field}.protocol`, port.protocol),
+			...validatePortNumberOrName(`${field}.targetPort`, port.targetPort ?? 0),
+			...(appProtocol === undefined
+				? []
+				: invalids(`${field}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol))),
+		];
+	});
+}
+
+function validatePortNumberOrName(field: string, value: IntOrString): readonly FieldError[] {
+	return invalids(field, value, typeof value === "number" ? portNumberProblems(value) : portNameProblems(value));
+}
+
+/** Each (protocol, node port) and each (protocol, port) stands for one thing only. */
+export function validatePortPairs({ type, ports = [] }: ServiceSpec): readonly FieldError[] {
+	return [
+		...ports.flatMap((port, index) =>
+			type === "ClusterIP" && (port.nodePort ?? 0) !== 0
+				? [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
+				: [],
+		),
+		...ports.flatMap((port, index) => {
+			const isRepeated = ports.slice(0, index).some((other) => isSamePair(other, port, "nodePort"));
+			return isRepeated && (port.nodePort ?? 0) !== 0
+				? [duplicate(`spec.ports[${index}].nodePort`, port.nodePort)]
+				: [];
+		}),
+		...ports.flatMap((port, index) => {
+			const isRepeated = ports.slice(0, index).some((other) => isSamePair(other, port, "port"));
+			return isRepeated ? [duplicate(`spec.ports[${index}]`, pairShown(port))] : [];
+		}),
+	];
+}
+
+function isSamePair(a: ServicePort, b: ServicePort, key: "port" | "nodePort"): boolean {
+	return a.protocol === b.protocol && a[key] === b[key];
+}
+
+/** The struct that a real server compares, with the spelling that it prints. */
+function pairShown({ protocol, port }: ServicePort): object {
+	return { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
+}
+
+const HEALTH_CHECK_ONLY = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+
+export function validateHealthCheckPort(port: number, isNeeded: boolean): readonly FieldError[] {
+	const field = "spec.healthCheckNodePort";
+	if (!isNeeded) return port === 0 ? [] : [invalid(field, port, HEALTH_CHECK_ONLY)];
+	return port === 0 ? [required(field, "")] : invalids(field, port, portNumberProblems(port));
+}

@@ -1,0 +1,41 @@
+/** Every resource that the API serves. Adding a kind means adding a line here. */
+import { DEPLOYMENT } from "./kinds/deployment.ts";
+import { ENDPOINT_SLICE } from "./kinds/endpoint-slice.ts";
+import { ENDPOINTS_TYPE } from "./kinds/endpoints.ts";
+import { EVENT } from "./kinds/event.ts";
+import { IP_ADDRESS } from "./kinds/ip-address.ts";
+import { LEASE } from "./kinds/lease.ts";
+import { NAMESPACE } from "./kinds/namespace.ts";
+import { NODE } from "./kinds/node.ts";
+import { POD } from "./kinds/pod.ts";
+import { REPLICA_SET } from "./kinds/replica-set.ts";
+import { SERVICE } from "./kinds/service.ts";
+import { apiVersionOf, type ResourceType } from "./resource.ts";
+
+/** Groups in the order of their priority, which settles whose short name wins; plurals sorted in each. */
+export const RESOURCE_TYPES: readonly ResourceType[] = [
+	ENDPOINTS_TYPE,
+	EVENT,
+	NAMESPACE,
+	NODE,
+	POD,
+	SERVICE,
+	DEPLOYMENT,
+	REPLICA_SET,
+	IP_ADDRESS,
+	LEASE,
+	ENDPOINT_SLICE,
+];
+
+const BY_PATH = new Map(RESOURCE_TYPES.map((type) => [`${apiVersionOf(type)}/${type.plural}`, type]));
+const BY_KIND = new Map(RESOURCE_TYPES.map((type) => [`${apiVersionOf(type)}/${type.kind}`, type]));
+
+/** The resource of a URL; `group` is "" for the core group. */
+export function findResource(group: string, version: string, plural: string): ResourceType | undefined {
+	return BY_PATH.get(`${apiVersionOf({ group, version })}/${plural}`);
+}
+
+/** The resource of an object that says what it is: `apps/v1`, `Deployment`. */
+export function resourceOfKind(apiVersion: string, kind: string): ResourceType | undefined {
+	return BY_KIND.get(`${apiVersion}/${kind}`);
+}

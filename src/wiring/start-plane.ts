@@ -1,0 +1,111 @@
+/** The whole plane in one process: API, controllers, simulated nodes, traffic. */
+import { setMaxListeners } from "node:events";
+import { parseCIDR } from "../api/ip.ts";
+import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
+import { Fleet } from "../kubelet/fleet.ts";
+import { EventRecorder } from "../machinery/event-recorder.ts";
+import { Informers } from "../machinery/informers.ts";
+import { applyManifests } from "./apply-manifests.ts";
+import { bootstrap } from "./bootstrap.ts";
+import type { PlaneOptions } from "./plane-options.ts";
+import { startApi } from "./start-api.ts";
+import { madeControllers } from "./start-controllers.ts";
+import { systemPorts } from "./system-ports.ts";
+import { VERSION } from "./version.ts";
+
+/** A running plane. */
+export interface Plane {
+	/** `https://127.0.0.1:6443` */
+	readonly url: string;
+	/** Path of the kubeconfig that was written. */
+	readonly kubeconfig: string;
+	/** Creates what the manifests say, or brings it in line. `file` names them in errors. */
+	apply(file: string, text: string, progress: Progress): Promise<void>;
+	/** Stops every part; resolves when nothing of the plane runs any more. */
+	stop(): Promise<void>;
+}
+
+export type Progress = (text: string) => void;
+
+/** Answers under way may take so long when the plane stops. */
+const STOP_GRACE_MS = 2_000;
+
+/**
+ * Starts a plane and resolves when every part of it is ready.
+ *
+ * Rejects when the address is taken, or when options cannot go together (RangeError, the message names the flag).
+ */
+export async function startPlane(options: PlaneOptions, progress: Progress): Promise<Plane> {
+	const ranges = networkRanges(options);
+	const system = systemPorts(options.logLevel);
+	const stopping = new AbortController();
+	// Every sleep of every part listens to this one signal; Node warns of more than ten.
+	setMaxListeners(0, stopping.signal);
+	let isReady = false;
+	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers")).catch(
+		explained(options),
+	);
+	try {
+		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, token: api.token });
+		progress(`API at ${api.url}`);
+		await bootstrap(api.client);
+		const { client } = api;
+		const informers = new Informers({ client, ...system });
+		const recorder = new EventRecorder({ client, ...system });
+		const ports = { client, informers, recorder, ...system };
+		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
+		const controllers = madeControllers(ports, options);
+		const { signal } = stopping;
+		const running = [
+			recorder.run(signal),
+			...[...controllers, fleet].map((part) => part.run(signal)),
+			informers.run(signal),
+		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
+		await informers.whenSynced(signal);
+		isReady = true;
+		progress(`${options.nodes} nodes, ${controllers.length} controllers`);
+		return {
+			url: api.url,
+			kubeconfig: options.kubeconfig,
+			apply: (file, text, tell) => applyManifests(client, file, text, tell),
+			async stop() {
+				stopping.abort();
+				await Promise.all([...running, api.stop(STOP_GRACE_MS)]);
+			},
+		};
+	} catch (error) {
+		stopping.abort();
+		await api.stop(0);
+		throw error;
+	}
+}
+
+function networkRanges({ serviceCIDRs, nodePortRange }: PlaneOptions): NetworkRanges {
+	const clusterIPs = serviceCIDRs.map((text) => {
+		const range = parseCIDR(text);
+		if (range !== undefined) return range;
+		throw new RangeError(`--service-cluster-ip-range ${text}: want a CIDR such as 10.96.0.0/16`);
+	});
+	const families = new Set(clusterIPs.map(({ base }) => base.family));
+	if (clusterIPs.length === 0 || families.size < clusterIPs.length) {
+		throw new RangeError("--service-cluster-ip-range: want one range, or an IPv4 and an IPv6 range");
+	}
+	return { clusterIPs, nodePorts: { first: nodePortRange.from, last: nodePortRange.to } };
+}
+
+/** What the system says of an address, in words that say what to do. */
+function explained({ listen }: PlaneOptions): (error: unknown) => never {
+	return (error) => {
+		const { code = "" } = error instanceof Error ? (error as Error & { code?: string }) : {};
+		const address = `${listen.host}:${listen.port}`;
+		const why: Readonly<Record<string, string>> = {
+			EADDRINUSE: "the port is taken: stop what listens there, or take another with --listen (port 0 is any free one)",
+			EACCES: "not allowed: ports below 1024 need rights, take a higher one with --listen",
+			EADDRNOTAVAIL: "this machine does not have that address: take one of its own with --listen",
+			ENOTFOUND: "no such host: give an address with --listen",
+		};
+		if (why[code] === undefined) throw error;
+		throw new Error(`cannot listen on ${address}: ${why[code]}`, { cause: error });
+	};
+}
