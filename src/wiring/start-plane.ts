@@ -4,10 +4,12 @@ import { parseCIDR } from "../api/ip.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
+import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { startDataPlane } from "./data-plane.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 import { startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
@@ -57,7 +59,12 @@ export async function startPlane(options: PlaneOptions, progress: Progress): Pro
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
 		const controllers = madeControllers(ports, options);
 		const { signal } = stopping;
+		const dataPlane =
+			options.network === "none"
+				? undefined
+				: startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
 		const running = [
+			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),
 			...[...controllers, fleet].map((part) => part.run(signal)),
 			informers.run(signal),
@@ -79,6 +86,11 @@ export async function startPlane(options: PlaneOptions, progress: Progress): Pro
 		await api.stop(0);
 		throw error;
 	}
+}
+
+/** Addresses that exist in memory only: no packet for them may reach a real network. */
+function simulatedRanges({ clusterCIDRs, serviceCIDRs }: PlaneOptions): readonly string[] {
+	return [...clusterCIDRs, ...serviceCIDRs, ...Object.values(INTERNAL_IPS)];
 }
 
 function networkRanges({ serviceCIDRs, nodePortRange }: PlaneOptions): NetworkRanges {
