@@ -1,8 +1,8 @@
 /** The API server with its real ports: store, TLS, credentials. */
 import { randomBytes } from "node:crypto";
-import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { MASTERS_GROUP } from "../apiserver/authorization.ts";
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
 import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
@@ -50,11 +50,12 @@ export async function startApi(
 		ranges,
 	});
 	const token = randomBytes(32).toString("base64url");
-	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, "system:authenticated"] };
+	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const authenticator = new TokenAuthenticator({ [token]: admin });
 	let address = "";
 	const api = new HttpApi({
 		server,
+		types: DISCOVERED_TYPES,
 		codecs: bodyCodecs,
 		authenticate: (request) => authenticator.authenticate(request),
 		version: VERSION.api,

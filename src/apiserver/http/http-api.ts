@@ -3,6 +3,7 @@ import { ApiError, badRequest, internalError } from "../../api/status.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
 import type { ApiServer } from "../api-server.ts";
 import { ANONYMOUS, authorizePath } from "../authorization.ts";
+import { impersonated } from "../impersonation.ts";
 import type { RequestContext, User } from "../ports.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
@@ -15,7 +16,8 @@ import { handleResource } from "./resource-handler.ts";
 import { routeOf } from "./route.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts extends Pick<PathHandlerPorts, "version" | "address" | "metricsText" | "unready"> {
+export interface HttpApiPorts
+	extends Pick<PathHandlerPorts, "types" | "version" | "address" | "metricsText" | "unready"> {
 	readonly server: ApiServer;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
@@ -69,14 +71,13 @@ export class HttpApi {
 
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
 		const { server, authenticate } = this.#ports;
-		const user = authenticate(request) ?? ANONYMOUS;
+		const user = impersonated(request, authenticate(request) ?? ANONYMOUS);
 		const limitMs = timeLimitMs(request);
 		const route = routeOf(request.path);
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			const { types, store } = server.ports;
-			return handlePath({ ...this.#ports, types, store }, request);
+			return handlePath({ ...this.#ports, store: server.ports.store }, request);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {

@@ -1,8 +1,15 @@
 /** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
 
-import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "../../api/discovery.ts";
+import {
+	aggregatedDiscovery,
+	apiGroup,
+	apiGroupList,
+	apiResourceList,
+	apiVersions,
+	type DiscoveredType,
+} from "../../api/discovery.ts";
 import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
-import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import { apiVersionOf } from "../../api/resource.ts";
 import { ApiError, noSuchPath } from "../../api/status.ts";
 import { NO_BYTES, utf8 } from "../../kernel/bytes.ts";
 import type { Store } from "../../store/store.ts";
@@ -28,7 +35,7 @@ export interface VersionInfo {
 }
 
 export interface PathHandlerPorts {
-	readonly types: readonly ResourceType[];
+	readonly types: readonly DiscoveredType[];
 	readonly store: Store;
 	readonly version: VersionInfo;
 	/** `host:port` that clients reach this server at. */
