@@ -12,7 +12,7 @@ import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore } from "../store/store.ts";
-import { bodyCodecs } from "./body-codecs.ts";
+import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 import type { SystemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
@@ -61,6 +61,7 @@ export async function startApi(
 		version: VERSION.api,
 		address: () => address,
 		metricsText: () => metrics.text(),
+		encodeSwagger,
 		unready,
 	});
 	const certificates = await certificatesFor({

@@ -17,7 +17,7 @@ import { routeOf } from "./route.ts";
 import { errorFrame } from "./watch-body.ts";
 
 export interface HttpApiPorts
-	extends Pick<PathHandlerPorts, "types" | "version" | "address" | "metricsText" | "unready"> {
+	extends Pick<PathHandlerPorts, "types" | "version" | "address" | "metricsText" | "encodeSwagger" | "unready"> {
 	readonly server: ApiServer;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
