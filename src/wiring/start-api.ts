@@ -1,5 +1,6 @@
 /** The API server with its real ports: store, TLS, credentials. */
 import { randomBytes } from "node:crypto";
+import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
 import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
@@ -8,7 +9,9 @@ import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { certificatesFor } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
+import { forwardPorts } from "../edge/port-forward.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
+import { refuseUpgrade, spdyConnection } from "../edge/upgrades.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore } from "../store/store.ts";
@@ -29,12 +32,19 @@ export interface RunningApi {
 	stop(graceMs: number): Promise<void>;
 }
 
+/** How the API reaches pods. */
+export interface PodNetwork {
+	/** Rejects, with a sentence for people, when nothing answers there. */
+	connect(ip: string, podPort: number): Promise<Duplex>;
+}
+
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
 	options: Pick<PlaneOptions, "listen" | "cacheFolder">,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
+	network: PodNetwork,
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const { host } = options.listen;
@@ -70,6 +80,13 @@ export async function startApi(
 		nowMs: clock.wallMs(),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
+	https.onUpgrade(async (request, { message, socket, head }) => {
+		const answer = await api.upgrade(request);
+		if (answer.kind === "refused") return refuseUpgrade(socket, answer.response);
+		const connection = await spdyConnection(message, socket, head);
+		const podIP = answer.pod.status?.podIP ?? "";
+		if (connection !== undefined) await forwardPorts(connection, (podPort) => network.connect(podIP, podPort));
+	});
 	const port = await https.listen(host, options.listen.port);
 	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
 	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;

@@ -10,7 +10,7 @@ import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { startDataPlane } from "./data-plane.ts";
+import { type DataPlane, startDataPlane } from "./data-plane.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
 import { startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
@@ -57,7 +57,14 @@ export async function startPlane(
 	// Every sleep of every part listens to this one signal; Node warns of more than ten.
 	setMaxListeners(0, stopping.signal);
 	let isReady = false;
-	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers")).catch(
+	let dataPlane: DataPlane | undefined;
+	const network = {
+		async connect(ip: string, podPort: number) {
+			if (dataPlane !== undefined) return dataPlane.connect(ip, podPort);
+			throw new Error("nothing answers with --network none");
+		},
+	};
+	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), network).catch(
 		explained(options),
 	);
 	try {
@@ -71,10 +78,8 @@ export async function startPlane(
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
 		const controllers = madeControllers(ports, options);
 		const { signal } = stopping;
-		const dataPlane =
-			options.network === "none"
-				? undefined
-				: startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
+		if (options.network !== "none")
+			dataPlane = startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
 		const running = [
 			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),

@@ -14,6 +14,7 @@ import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
 import { handleResource } from "./resource-handler.ts";
 import { routeOf } from "./route.ts";
+import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
 export interface HttpApiPorts
@@ -67,6 +68,16 @@ export class HttpApi {
 		this.#requests.add(1, { verb: request.method, code: String(response.status) });
 		this.#durations.observe((clock.monotonicMs() - startedMs) / 1000, { verb: request.method });
 		return { ...response, headers: { ...this.#commonHeaders(request, warnings), ...response.headers } };
+	}
+
+	/** What a request to upgrade its connection may become. Never rejects. */
+	async upgrade(request: HttpRequest): Promise<UpgradeAnswer> {
+		try {
+			const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
+			return { kind: "port-forward", pod: upgradedPod(this.#ports.server, request, user) };
+		} catch (error) {
+			return { kind: "refused", response: this.#failed(request, error) };
+		}
 	}
 
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {

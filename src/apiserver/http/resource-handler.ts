@@ -205,6 +205,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 		case "eviction":
 			if (request.method !== "POST") throw methodNotAllowed(target.type, request.method.toLowerCase());
 			return handleAction(call, name);
+		case "portforward":
+			throw badRequest("Upgrade request required");
 		default:
 			throw noSuchPath();
 	}
