@@ -118,7 +118,7 @@ describe("topology-mode: Auto", () => {
 	});
 
 	test("gives no hints when a ready endpoint has no zone", () => {
-		const result = plan([...endpoints(2, 2), endpoint(9, undefined)], ratios(1, 1));
+		const result = plan([...endpoints(3, 2), endpoint(9, undefined)], ratios(1, 1));
 		expect(result.events).toMatchObject([
 			{ message: "One or more endpoints do not have a zone specified, addressType: IPv4" },
 		]);
