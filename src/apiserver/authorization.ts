@@ -1,6 +1,5 @@
 /** Who may do what. */
-import type { ResourceType } from "../api/resource.ts";
-import { ApiError, forbiddenFor } from "../api/status.ts";
+import { ApiError, forbiddenFor, type ResourceWords } from "../api/status.ts";
 import type { User } from "./ports.ts";
 
 export const MASTERS_GROUP = "system:masters";
@@ -10,22 +9,23 @@ export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unau
 
 export interface Access {
 	readonly verb: string;
-	readonly type: ResourceType;
+	/** Need not be served: whoever may see nothing is not told what there is. */
+	readonly resource: ResourceWords;
 	readonly namespace: string;
 	readonly name: string;
-	readonly subresource?: string;
+	readonly subresource?: string | undefined;
 }
 
 /**
  * The group `system:masters` may do everything, every other user nothing.
  * @throws {ApiError} `Forbidden`
  */
-export function authorize(user: User, { verb, type, namespace, name, subresource }: Access): void {
+export function authorize(user: User, { verb, resource, namespace, name, subresource }: Access): void {
 	if (user.groups.includes(MASTERS_GROUP)) return;
-	const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
+	const words = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
 	const place = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
-	const why = `User "${user.name}" cannot ${verb} resource "${resource}" in API group "${type.group}" ${place}`;
-	throw forbiddenFor(type, name, why);
+	const why = `User "${user.name}" cannot ${verb} resource "${words}" in API group "${resource.group}" ${place}`;
+	throw forbiddenFor(resource, name, why);
 }
 
 /** Paths that say nothing about the cluster's objects: health checks and the version. */

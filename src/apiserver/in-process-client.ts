@@ -109,8 +109,13 @@ export class InProcessClient implements ApiClient {
 		options: WriteOptions = {},
 	): Promise<T> {
 		const target = this.#target("patch", resource, key.namespace, key.name);
+		const context = this.#context(options.signal);
+		if (options.subresource === "scale") {
+			const scale: KubeObject = await updateScale(this.#server.ports, target, { patch }, PLAIN_WRITE, context);
+			return scale as T;
+		}
 		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
-		return (await patchObject(this.#server.ports, target, patch, flags, this.#context(options.signal))) as T;
+		return (await patchObject(this.#server.ports, target, patch, flags, context)) as T;
 	}
 
 	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
@@ -126,7 +131,8 @@ export class InProcessClient implements ApiClient {
 		options: DeleteOptions = {},
 	): Promise<T | Status> {
 		const target = this.#target("delete", resource, key.namespace, key.name);
-		return (await deleteObject(this.#server.ports, target, { ...options, dryRun: false })) as T | Status;
+		const { answer } = await deleteObject(this.#server.ports, target, { ...options, dryRun: false });
+		return answer as T | Status;
 	}
 
 	async deleteCollection<T extends KubeObject>(
@@ -160,7 +166,7 @@ export class InProcessClient implements ApiClient {
 	/** @throws {ApiError} `Forbidden`, or `NotFound` for a resource that is not served. */
 	#target(verb: string, resource: Resource, namespace: string, name: string): Target {
 		const type = this.#server.typeOf(resource);
-		authorize(this.#user, { verb, type, namespace, name });
+		authorize(this.#user, { verb, resource: type, namespace, name });
 		return { type, namespace, name };
 	}
 

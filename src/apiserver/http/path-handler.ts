@@ -36,6 +36,7 @@ export interface PathHandlerPorts {
 	readonly metricsText: () => Promise<string>;
 	/** Why the server is not ready, or undefined when it is. */
 	readonly unready: () => string | undefined;
+	readonly nowMs: () => number;
 }
 
 export async function handlePath(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
@@ -122,10 +123,8 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 	const { types } = ports;
 	const groupVersions = [...new Set(types.map(apiVersionOf))];
 	if (path === "/openapi/v3") {
-		return jsonAnswer(
-			200,
-			openApiIndex(groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }))),
-		);
+		const documents = groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }));
+		return cacheable(request, openApiIndex(documents), { "content-type": "application/json", vary: "Accept" });
 	}
 	const groupVersion = groupVersions.find((known) => path === `/openapi/v3/${openApiKey(known)}`);
 	if (groupVersion === undefined) throw noSuchPath();
@@ -135,8 +134,9 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 		const location = `${path}?hash=${hash}`;
 		return { status: 301, headers: { location, "content-type": "text/plain" }, body: NO_BYTES };
 	}
-	const caching = asked === null ? "no-cache, private" : "public, immutable";
-	const headers = { "content-type": "application/json", vary: "Accept", "cache-control": caching };
+	const expires = new Date(ports.nowMs() + YEAR_MS).toUTCString();
+	const caching = asked === null ? {} : { "cache-control": "public, immutable", expires };
+	const headers = { "content-type": "application/json", vary: "Accept", ...caching };
 	return cacheable(request, openApiV3Document(groupVersion, types), headers);
 }
 
@@ -145,13 +145,28 @@ function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
 	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
 }
 
+/** What is asked for by a hash never changes. */
+const YEAR_MS = 365 * 86_400_000;
+const EMPTY_V2 = { swagger: "2.0", info: { title: "Sliceplane", version: "v1" }, paths: {} };
+const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** The older name is the one that clients still send. */
+const V2_PROTOBUF_NAMES: ReadonlySet<string> = new Set([
+	V2_PROTOBUF,
+	"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+]);
+const JSON_NAMES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
+
 /** An empty document is a valid one, and enough for every kubectl: newer ones read v3. */
 function openApiV2(request: HttpRequest): HttpResponse {
 	const accept = request.header("accept") ?? "";
-	const isProtobuf = accept.includes("openapi.spec.v2");
-	if (!isProtobuf) return jsonAnswer(200, { swagger: "2.0", info: { title: "Sliceplane", version: "v1" }, paths: {} });
-	const headers = { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", vary: "Accept" };
-	return { status: 200, headers, body: NO_BYTES };
+	for (const { type } of clausesOf(accept.trim() === "" ? "*/*" : accept)) {
+		if (JSON_NAMES.has(type)) {
+			return cacheable(request, EMPTY_V2, { "content-type": "application/json", vary: "Accept" });
+		}
+		if (!V2_PROTOBUF_NAMES.has(type)) continue;
+		return { status: 200, headers: { "content-type": V2_PROTOBUF, vary: "Accept" }, body: NO_BYTES };
+	}
+	throw new ApiError("NotAcceptable", `only the following media types are accepted: application/json, ${V2_PROTOBUF}`);
 }
 
 /** With an ETag, and 304 for those who have it. */
