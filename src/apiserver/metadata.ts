@@ -15,6 +15,7 @@ export interface WithSelfLink {
 export function updatedMetadata(next: ObjectMeta, stored: ObjectMeta, context: RequestContext): ObjectMeta {
 	const {
 		namespace: _namespace,
+		generateName: _prefix,
 		deletionTimestamp: _at,
 		deletionGracePeriodSeconds: _grace,
 		generation: _generation,
