@@ -23,7 +23,8 @@ export class TestWatch {
 	readonly frames: Uint8Array[] = [];
 	/** The server has closed the watch. */
 	isEnded = false;
-	#isBlocked = false;
+	/** Frames that the socket takes before it says that it is full. */
+	#room = Number.POSITIVE_INFINITY;
 	readonly #stream: ReturnType<StreamBody["start"]>;
 
 	constructor({ headers }: HttpResponse, body: StreamBody) {
@@ -31,7 +32,8 @@ export class TestWatch {
 		const sink: FrameSink = {
 			write: (frame) => {
 				this.frames.push(frame);
-				return !this.#isBlocked;
+				this.#room--;
+				return this.#room > 0;
 			},
 			end: () => {
 				this.isEnded = true;
@@ -59,12 +61,12 @@ export class TestWatch {
 
 	/** From now on the socket is full: the next frame is taken, and no more after it. */
 	block(): void {
-		this.#isBlocked = true;
+		this.#room = 1;
 	}
 
-	/** The socket takes data again. */
-	drain(): void {
-		this.#isBlocked = false;
+	/** The socket takes data again: as much as there is, or only so many frames. */
+	drain(frames: number = Number.POSITIVE_INFINITY): void {
+		this.#room = frames;
 		this.#stream.drained();
 	}
 

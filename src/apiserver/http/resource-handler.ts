@@ -2,7 +2,7 @@
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
-import { methodNotAllowed, noSuchPath } from "../../api/status.ts";
+import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
 import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
 import type { RequestContext, Target, WriteFlags } from "../ports.ts";
@@ -168,6 +168,7 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 	const options = answerOptions(call, "object");
 	switch (verb) {
 		case "get":
+			refuseExport(request);
 			await requireReached(call);
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "update": {
@@ -268,6 +269,12 @@ async function handleAction({ ports, request, target }: Call, name: "binding" | 
 function requireReached({ ports, request }: Call): Promise<void> {
 	const asked = parseResourceVersion(request.query.get("resourceVersion") ?? undefined);
 	return requireRevision(ports.server.ports, asked, request.signal);
+}
+
+/** A parameter of old that changed what a get answered. @throws {ApiError} `BadRequest` */
+function refuseExport({ query }: HttpRequest): void {
+	if (!booleanOf(query, "export")) return;
+	throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 
 async function handleWatch(call: Call): Promise<HttpResponse> {
