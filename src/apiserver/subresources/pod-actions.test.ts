@@ -17,12 +17,12 @@ const post = (path: string, body?: unknown): Promise<TestResponse> =>
 	server.request("POST", `${PODS}/${path}`, { body });
 
 describe("binding", () => {
-	const ToN1 = { target: { kind: "Node", name: "n1" } };
+	const toN1 = { target: { kind: "Node", name: "n1" } };
 
 	test("sets the node and the condition, and adds the labels and annotations of the Binding", async () => {
 		await create("p");
 		const metadata = { name: "p", labels: { b: "2" }, annotations: { c: "3" } };
-		const { status, json } = await post("p/binding", { apiVersion: "v1", kind: "Binding", metadata, ...ToN1 });
+		const { status, json } = await post("p/binding", { apiVersion: "v1", kind: "Binding", metadata, ...toN1 });
 		expect([status, json]).toEqual([201, SUCCESS]);
 		const pod = (await server.request("GET", `${PODS}/p`)).json;
 		expect(pod).toMatchObject({
@@ -37,19 +37,19 @@ describe("binding", () => {
 
 	test("of a dry run binds nothing", async () => {
 		const { json } = await create("p");
-		expect((await post("p/binding?dryRun=All", ToN1)).status).toBe(201);
+		expect((await post("p/binding?dryRun=All", toN1)).status).toBe(201);
 		expect((await server.request("GET", `${PODS}/p`)).json).toEqual(json);
 	});
 
 	test.each([
-		["is bound", { nodeName: "n0" }, ToN1, 409, 'pod p is already assigned to node "n0"'],
-		["is gated", { schedulingGates: [{ name: "x.io/g" }] }, ToN1, 409, "pod p has non-empty .spec.schedulingGates"],
-		["has another uid", {}, { metadata: { uid: "other" }, ...TO_N1 }, 409, "UID in precondition: other"],
+		["is bound", { nodeName: "n0" }, toN1, 409, 'pod p is already assigned to node "n0"'],
+		["is gated", { schedulingGates: [{ name: "x.io/g" }] }, toN1, 409, "pod p has non-empty .spec.schedulingGates"],
+		["has another uid", {}, { metadata: { uid: "other" }, ...toN1 }, 409, "UID in precondition: other"],
 		["is there, without a target", {}, {}, 400, "target.name: Required value"],
 		["is there, without a body", {}, undefined, 400, "unrecognized"],
 		["is there, with a wrong target", {}, { target: "n1" }, 400, "cannot unmarshal"],
-		["is there, with another kind", {}, { kind: "Pod", ...ToN1 }, 400, "cannot be handled as a Binding"],
-		["is there, with another name", {}, { metadata: { name: "q" }, ...ToN1 }, 400, "name in URL does not match"],
+		["is there, with another kind", {}, { kind: "Pod", ...toN1 }, 400, "cannot be handled as a Binding"],
+		["is there, with another name", {}, { metadata: { name: "q" }, ...toN1 }, 400, "name in URL does not match"],
 	])("of a pod that %s is refused", async (_, spec, body, code, text) => {
 		const { json } = await create("p", spec);
 		const answer = await post("p/binding", body);
@@ -60,9 +60,9 @@ describe("binding", () => {
 	test("of a pod that is going, or gone, is refused", async () => {
 		await create("p", { nodeName: "n0" });
 		await server.request("DELETE", `${PODS}/p`);
-		const going = await post("p/binding", ToN1);
+		const going = await post("p/binding", toN1);
 		expect(going.json.message).toContain("pod p is being deleted, cannot be assigned to a host");
-		expect((await post("gone/binding", ToN1)).status).toBe(404);
+		expect((await post("gone/binding", toN1)).status).toBe(404);
 	});
 });
 

@@ -63,7 +63,7 @@ describe("metadata on create", () => {
 		["the same namespace", "default", 201],
 		["no namespace", "", 201],
 		["another namespace", "other", 400],
-	])("%s in the body is answered %3$i", async (_, namespace, status) => {
+	])("%s in the body is taken if it agrees with the URL", async (_, namespace, status) => {
 		const answer = await createPod({ name: "a", namespace });
 		expect(answer.status).toBe(status);
 		if (status === 400) {

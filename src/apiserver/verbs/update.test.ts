@@ -179,7 +179,7 @@ describe("PUT of a missing name", () => {
 		[SLICES, { addressType: "IPv4", endpoints: [] }, 404],
 		["/api/v1/nodes", {}, 404],
 		["/api/v1/namespaces", {}, 404],
-	])("in %s is answered %3$i", async (path, body, status) => {
+	])("in %s creates where the kind allows it, and is NotFound elsewhere", async (path, body, status) => {
 		const answer = await put(`${path}/new`, { ...body, metadata: { name: "new" } });
 		expect([answer.status, answer.json.metadata.name]).toEqual([status, status === 201 ? "new" : undefined]);
 	});

@@ -64,7 +64,7 @@ describe("where a watch starts", () => {
 			["ADDED b@106"],
 		],
 		["no initial events, from now", "sendInitialEvents=false&resourceVersionMatch=NotOlderThan", []],
-	])("%s: first %3$j, then what comes", async (_, query, first) => {
+	])("%s: first what is there by its rule, then what comes", async (_, query, first) => {
 		const open = await watch(query);
 		expect(await open.told()).toEqual(first);
 		await create("c", { app: "web" });
