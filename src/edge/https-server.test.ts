@@ -174,7 +174,7 @@ describe("limits of a body", () => {
 });
 
 describe("limits of time", () => {
-	const Limits = { headersMs: 60, requestMs: 80 };
+	const Limits = { headersMs: 100, requestMs: 130 };
 
 	test.each([
 		["half a request line", "GET /heal"],
