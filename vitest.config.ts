@@ -1,11 +1,33 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+const setupFiles = ["./vitest.setup.ts"];
+
+/** `unit`: rooms and the house itself, no processes. `e2e`: the built program and real clients. */
 const config: ViteUserConfig = defineConfig({
 	test: {
-		setupFiles: ["./vitest.setup.ts"],
-		include: ["src/**/*.test.ts", "test/house/**/*.test.ts"],
 		// Two cores are the smallest machine the project supports.
 		maxWorkers: 2,
+		projects: [
+			{ test: { name: "unit", setupFiles, include: ["src/**/*.test.ts", "test/house/**/*.test.ts"] } },
+			{
+				test: {
+					name: "e2e",
+					setupFiles,
+					include: ["test/e2e/**/*.test.ts"],
+					testTimeout: 60_000,
+					hookTimeout: 300_000,
+				},
+			},
+			{
+				test: {
+					name: "long",
+					setupFiles,
+					include: ["test/long/**/*.test.ts"],
+					testTimeout: 600_000,
+					hookTimeout: 300_000,
+				},
+			},
+		],
 	},
 });
 export default config;

@@ -5,11 +5,12 @@ import { type FieldError, invalid } from "./field-error.ts";
 import {
 	bitsOf,
 	type CIDR,
-	contains,
 	formatCIDR,
 	formatIP,
 	hasBitsBeyondPrefix,
 	type IPAddressValue,
+	lastOf,
+	networkOf,
 	parseCIDR,
 	parseLenientCIDR,
 	parseLenientIP,
@@ -57,12 +58,17 @@ export function validateLegacyCIDR(
 }
 
 interface SpecialRange {
-	readonly ranges: readonly CIDR[];
+	/** Both ends belong to the range. Ends, not masks: comparing big integers makes no new ones. */
+	readonly ranges: readonly { readonly first: IPAddressValue; readonly last: bigint }[];
 	readonly detail: string;
 }
 
 function special(detail: string, ...ranges: readonly string[]): SpecialRange {
-	return { detail, ranges: ranges.map((range) => assertDefined(parseCIDR(range), range)) };
+	const ends = ranges.map((range) => {
+		const cidr = assertDefined(parseCIDR(range), range);
+		return { first: networkOf(cidr), last: lastOf(cidr).value };
+	});
+	return { detail, ranges: ends };
 }
 
 const NOT_FOR_ENDPOINTS: readonly SpecialRange[] = [
@@ -84,8 +90,8 @@ export function validateEndpointIP(field: string, value: string): readonly Field
 	return NOT_FOR_ENDPOINTS.filter((range) => isIn(range, ip)).map(({ detail }) => invalid(field, value, detail));
 }
 
-function isIn(range: SpecialRange, ip: IPAddressValue): boolean {
-	return range.ranges.some((cidr) => contains(cidr, ip));
+function isIn({ ranges }: SpecialRange, { family, value }: IPAddressValue): boolean {
+	return ranges.some(({ first, last }) => first.family === family && value >= first.value && value <= last);
 }
 
 /** About an accepted address that some consumers read differently, or compare differently. */

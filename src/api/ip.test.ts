@@ -19,7 +19,7 @@ const addresses = fc.oneof(
 	fc.bigInt(0n, 0xffffffffn).map((value) => ({ family: "IPv4" as const, value })),
 	// Few set groups, so that runs of zeros of every length occur.
 	fc
-		.array(fc.constantFrom(0n, 0n, 1n, 0xffffn, 0xab0n), { minLength: 8, maxLength: 8 })
+		.array(fc.constantFrom<bigint[]>(0n, 0n, 1n, 0xffffn, 0xab0n), { minLength: 8, maxLength: 8 })
 		.map((groups) => groups.reduce((value, group) => (value << 16n) | group, 0n))
 		.filter((value) => value >> 32n !== 0xffffn)
 		.map((value) => ({ family: "IPv6" as const, value })),

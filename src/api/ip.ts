@@ -44,16 +44,22 @@ export function parseLenientIP(text: string): LenientIP | undefined {
 	return text.includes(":") ? parseIPv6(text) : parseIPv4(text);
 }
 
+const DOTTED = /^([0-9]+)\.([0-9]+)\.([0-9]+)\.([0-9]+)$/;
+
+/** In plain numbers up to the end: this reads every address of every endpoint that is written. */
 function parseIPv4(text: string): LenientIP | undefined {
-	const octets = text.split(".");
-	if (octets.length !== 4) return undefined;
-	let value = 0n;
-	for (const octet of octets) {
-		if (!/^[0-9]+$/.test(octet) || Number(octet) > 255) return undefined;
-		value = (value << 8n) | BigInt(Number(octet));
+	const match = DOTTED.exec(text);
+	if (match === null) return undefined;
+	let value = 0;
+	let isStrict = true;
+	for (let index = 1; index <= 4; index++) {
+		const digits = match[index] ?? "";
+		const octet = Number(digits);
+		if (octet > 255) return undefined;
+		if (digits.length > 1 && digits.startsWith("0")) isStrict = false;
+		value = value * 256 + octet;
 	}
-	const isStrict = octets.every((octet) => octet === "0" || !octet.startsWith("0"));
-	return { family: "IPv4", value, isStrict, isMapped: false };
+	return { family: "IPv4", value: BigInt(value), isStrict, isMapped: false };
 }
 
 function parseIPv6(text: string): LenientIP | undefined {

@@ -1,4 +1,6 @@
 /** Every resource that the API serves. Adding a kind means adding a line here. */
+
+import type { DiscoveredType } from "./discovery.ts";
 import { DEPLOYMENT } from "./kinds/deployment.ts";
 import { ENDPOINT_SLICE } from "./kinds/endpoint-slice.ts";
 import { ENDPOINTS_TYPE } from "./kinds/endpoints.ts";
@@ -11,6 +13,7 @@ import { POD } from "./kinds/pod.ts";
 import { REPLICA_SET } from "./kinds/replica-set.ts";
 import { SERVICE } from "./kinds/service.ts";
 import { apiVersionOf, type ResourceType } from "./resource.ts";
+import { REVIEW_TYPES } from "./review-types.ts";
 
 /** Groups in the order of their priority, which settles whose short name wins; plurals sorted in each. */
 export const RESOURCE_TYPES: readonly ResourceType[] = [
@@ -39,3 +42,20 @@ export function findResource(group: string, version: string, plural: string): Re
 export function resourceOfKind(apiVersion: string, kind: string): ResourceType | undefined {
 	return BY_KIND.get(`${apiVersion}/${kind}`);
 }
+
+/** Groups in the order of their priority. */
+const GROUP_ORDER = [
+	"",
+	"apps",
+	"events.k8s.io",
+	"authentication.k8s.io",
+	"authorization.k8s.io",
+	"networking.k8s.io",
+	"coordination.k8s.io",
+	"discovery.k8s.io",
+];
+
+/** Everything that clients find: what is stored, and questions that are only answered. */
+export const DISCOVERED_TYPES: readonly DiscoveredType[] = [...RESOURCE_TYPES, ...REVIEW_TYPES].sort(
+	(a, b) => GROUP_ORDER.indexOf(a.group) - GROUP_ORDER.indexOf(b.group),
+);

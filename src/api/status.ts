@@ -120,7 +120,7 @@ export function qualifiedPlural(resource: ResourceWords): string {
 	return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-export function qualifiedKind(resource: ResourceWords): string {
+function qualifiedKind(resource: Pick<ResourceWords, "group" | "kind">): string {
 	return resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
 }
 
@@ -184,8 +184,7 @@ export function invalidObject(
 ): ApiError {
 	const texts = [...new Set(errors.map((error) => `${error.field}: ${error.body}`))];
 	const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-	const kind = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
-	return new ApiError("Invalid", `${kind} "${name}" is invalid: ${list}`, {
+	return new ApiError("Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
 		details: {
 			...(name === "" ? {} : { name }),
 			...(resource.group === "" ? {} : { group: resource.group }),

@@ -6,6 +6,8 @@ export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 export const SLICE_MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
 /** On EndpointSlices and Endpoints, with value "": the Service has no cluster IP. */
 export const HEADLESS_LABEL = "service.kubernetes.io/headless";
+/** On Services and their EndpointSlices: another proxy than the cluster's own serves them. */
+export const SERVICE_PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name";
 /** On Endpoints: who keeps them. */
 export const ENDPOINTS_MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
 /** On Nodes. */

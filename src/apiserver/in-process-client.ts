@@ -87,7 +87,7 @@ export class InProcessClient implements ApiClient {
 	): Promise<T> {
 		const target = this.#target("create", resource, namespace, "");
 		const context = this.#context(options.signal);
-		return (await createObject(this.#server.ports, target, object, PLAIN_WRITE, context)) as T;
+		return this.#seen(createObject(this.#server.ports, target, object, PLAIN_WRITE, context) as Promise<T>);
 	}
 
 	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
@@ -95,11 +95,17 @@ export class InProcessClient implements ApiClient {
 		const target = this.#target("update", resource, namespace, name);
 		const context = this.#context(options.signal);
 		if (options.subresource === "scale") {
-			const scale: KubeObject = await updateScale(this.#server.ports, target, { body: object }, PLAIN_WRITE, context);
-			return scale as T;
+			const scale: Promise<KubeObject> = updateScale(
+				this.#server.ports,
+				target,
+				{ body: object },
+				PLAIN_WRITE,
+				context,
+			);
+			return this.#seen(scale as Promise<T>);
 		}
 		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
-		return (await updateObject(this.#server.ports, target, object, flags, context)).object as T;
+		return (await this.#seen(updateObject(this.#server.ports, target, object, flags, context))).object as T;
 	}
 
 	async patch<T extends KubeObject>(
@@ -111,11 +117,11 @@ export class InProcessClient implements ApiClient {
 		const target = this.#target("patch", resource, key.namespace, key.name);
 		const context = this.#context(options.signal);
 		if (options.subresource === "scale") {
-			const scale: KubeObject = await updateScale(this.#server.ports, target, { patch }, PLAIN_WRITE, context);
-			return scale as T;
+			const scaled: Promise<KubeObject> = updateScale(this.#server.ports, target, { patch }, PLAIN_WRITE, context);
+			return this.#seen(scaled as Promise<T>);
 		}
 		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
-		return (await patchObject(this.#server.ports, target, patch, flags, context)) as T;
+		return this.#seen(patchObject(this.#server.ports, target, patch, flags, context) as Promise<T>);
 	}
 
 	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
@@ -131,7 +137,8 @@ export class InProcessClient implements ApiClient {
 		options: DeleteOptions = {},
 	): Promise<T | Status> {
 		const target = this.#target("delete", resource, key.namespace, key.name);
-		const { answer } = await deleteObject(this.#server.ports, target, { ...options, dryRun: false });
+		const deleted = deleteObject(this.#server.ports, target, { ...options, dryRun: false });
+		const { answer } = await this.#seen(deleted);
 		return answer as T | Status;
 	}
 
@@ -145,6 +152,18 @@ export class InProcessClient implements ApiClient {
 		const query = labelSelector === undefined ? {} : { labelSelector };
 		const context = this.#context(options.signal);
 		await deleteCollection(this.#server.ports, target, query, { ...deletion, dryRun: false }, context);
+	}
+
+	/**
+	 * A write resolves when caches of this process have had their turn to see it: so a controller that
+	 * goes on to its next key does not find its own cache out of date, and requests get their share of time.
+	 */
+	async #seen<T>(write: Promise<T>): Promise<T> {
+		const answer = await write;
+		const { clock } = this.#server.ports;
+		await clock.yield();
+		await clock.yield();
+		return answer;
 	}
 
 	#readAfter<T extends KubeObject>(
@@ -166,7 +185,7 @@ export class InProcessClient implements ApiClient {
 	/** @throws {ApiError} `Forbidden`, or `NotFound` for a resource that is not served. */
 	#target(verb: string, resource: Resource, namespace: string, name: string): Target {
 		const type = this.#server.typeOf(resource);
-		authorize(this.#user, { verb, resource: type, namespace, name });
+		authorize(this.#user, { verb, type, namespace, name });
 		return { type, namespace, name };
 	}
 

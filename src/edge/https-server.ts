@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
@@ -37,6 +38,12 @@ const CHECK_MS_MAX = 1_000;
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** Takes over a connection whose client wants to stop speaking HTTP. */
+export type UpgradeHandler = (
+	request: HttpRequest,
+	connection: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+) => Promise<void>;
+
 export class HttpsServer {
 	readonly #server: Server;
 	readonly #limits: HttpsServerLimits;
@@ -44,6 +51,7 @@ export class HttpsServer {
 	/** Every connection, also those that have not shaken hands yet. */
 	readonly #sockets = new Set<Socket>();
 	readonly #streams = new Set<ServerResponse>();
+	readonly #upgraded = new Set<Duplex>();
 	#isClosing = false;
 
 	constructor(certificates: Certificates, handler: Handler, limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS) {
@@ -70,6 +78,19 @@ export class HttpsServer {
 		});
 	}
 
+	/** Connections that were upgraded are the handler's: `close` cuts them without waiting. */
+	onUpgrade(handler: UpgradeHandler): void {
+		this.#server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+			const gone = new AbortController();
+			this.#upgraded.add(socket);
+			socket.once("close", () => this.#upgraded.delete(socket));
+			socket.on("error", () => undefined);
+			socket.once("close", () => gone.abort());
+			const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
+			handler(request, { message, socket, head }).catch(() => socket.destroy());
+		});
+	}
+
 	/** @returns The port that it listens on. Rejects with the system's error, such as EADDRINUSE. */
 	listen(host: string, port: number): Promise<number> {
 		return new Promise((resolve, reject) => {
@@ -86,6 +107,7 @@ export class HttpsServer {
 		this.#isClosing = true;
 		const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
 		for (const response of this.#streams) response.end();
+		for (const socket of this.#upgraded) socket.destroy();
 		this.#server.closeIdleConnections();
 		const cut = setTimeout(() => {
 			for (const socket of this.#sockets) socket.destroy();

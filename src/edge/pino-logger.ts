@@ -5,7 +5,7 @@ import type { LogFields, Logger } from "../kernel/logger.ts";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /** What never stands in a log, wherever it is in the fields. */
-const SECRET_PATHS = ["token", "authorization", "key", "*.token", "*.authorization", "*.key", "*.data"];
+const SECRET_PATHS = ["token", "authorization", "privateKey", "*.token", "*.authorization", "*.privateKey", "*.data"];
 
 export function pinoLogger(level: LogLevel): Logger {
 	const log = pino(

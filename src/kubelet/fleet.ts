@@ -9,12 +9,13 @@ import { NODES, PODS } from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
 import type { Pod } from "../api/types/core.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { DueHeap } from "../kernel/heap.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
+import { MinHeap } from "../kernel/min-heap.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
+import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { type Behaviour, behaviourOf } from "../plan/pod-lifecycle/behaviour.ts";
 import { podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
@@ -47,6 +48,13 @@ interface Runtime {
 	failures: number;
 }
 
+interface Due {
+	readonly runtime: Runtime;
+	readonly atMs: number;
+	/** Of steps due at one time the one that was scheduled first goes first. */
+	readonly order: number;
+}
+
 interface NodeRuntime {
 	readonly node: SimulatedNode;
 	readonly pools: readonly AddressPool[];
@@ -63,7 +71,8 @@ export class Fleet {
 	readonly #options: NodePoolOptions;
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
 	readonly #runtimes = new Map<string, Runtime>();
-	readonly #due = new DueHeap<{ readonly runtime: Runtime; readonly atMs: number }>();
+	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
+	#scheduled = 0;
 	#wake: () => void = () => undefined;
 	#writing = 0;
 
@@ -98,9 +107,7 @@ export class Fleet {
 		const { client, clock } = this.#ports;
 		const now = `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`;
 		for (const { node } of this.#nodes.values()) {
-			await client.create(NODES, "", nodeObject(node, this.#options, now)).catch((error: unknown) => {
-				if (!hasReason(error, "AlreadyExists")) throw error;
-			});
+			await ignoreAlreadyExists(client.create(NODES, "", nodeObject(node, this.#options, now)));
 		}
 	}
 
@@ -171,7 +178,7 @@ export class Fleet {
 	#schedule(runtime: Runtime, atMs: number): void {
 		if (runtime.dueMs !== undefined && runtime.dueMs <= atMs) return;
 		runtime.dueMs = atMs;
-		this.#due.add(atMs, { runtime, atMs });
+		this.#due.push({ runtime, atMs, order: this.#scheduled++ });
 		this.#wake();
 	}
 
@@ -179,8 +186,9 @@ export class Fleet {
 	#startDue(): void {
 		const nowMs = this.#ports.clock.wallMs();
 		while (this.#writing < WRITES_MAX) {
-			const due = this.#due.takeDue(nowMs);
-			if (due === undefined) return;
+			const due = this.#due.peek();
+			if (due === undefined || due.atMs > nowMs) return;
+			this.#due.pop();
 			const { runtime, atMs } = due;
 			if (runtime.dueMs !== atMs) continue;
 			runtime.dueMs = undefined;
@@ -208,7 +216,7 @@ export class Fleet {
 		const wake = (): void => woken.abort();
 		this.#wake = wake;
 		signal.addEventListener("abort", wake, { once: true });
-		const { nextMs } = this.#due;
+		const nextMs = this.#due.peek()?.atMs;
 		const isFull = this.#writing >= WRITES_MAX;
 		const waitMs = nextMs === undefined || isFull ? IDLE_MS : Math.max(0, nextMs - this.#ports.clock.wallMs());
 		await this.#ports.clock.sleep(Math.min(waitMs, IDLE_MS), woken.signal).catch(() => undefined);

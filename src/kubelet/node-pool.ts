@@ -23,7 +23,8 @@ export interface SimulatedNode {
 	readonly zone: string | undefined;
 }
 
-const INTERNAL_IPS = { IPv4: "192.168.0.0/16", IPv6: "fd00:192:168::/64" } as const;
+/** Node addresses: they exist in memory only. */
+export const INTERNAL_IPS = { IPv4: "192.168.0.0/16", IPv6: "fd00:192:168::/64" } as const;
 
 /** @throws {RangeError} When the cluster range has too few parts for so many nodes; the message names the flags. */
 export function simulatedNodes(options: NodePoolOptions): readonly SimulatedNode[] {

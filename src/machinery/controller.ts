@@ -1,4 +1,5 @@
 /** One worker loop for every controller: take a key, reconcile it, retry what failed. */
+import { hasReason } from "../api/status.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -100,7 +101,9 @@ async function processKey<Key>(
 			log.error("Reconcile failed too often and was given up", fields);
 		} else {
 			queue.addRateLimited(key);
-			log.warn("Reconcile failed and will be retried", fields);
+			// Somebody wrote first: that is how optimistic concurrency works, not a fault.
+			const level = hasReason(error, "Conflict") ? "debug" : "warn";
+			log[level]("Reconcile failed and will be retried", fields);
 		}
 	}
 }

@@ -6,11 +6,11 @@
  *     const { status, json } = await server.request("GET", "/api/v1/namespaces/default/services");
  */
 import { parseCIDR } from "../api/ip.ts";
-import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import type { StatusDetails } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { MASTERS_GROUP } from "../apiserver/authorization.ts";
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
 import { HttpApi } from "../apiserver/http/http-api.ts";
 import { type HttpRequest, type HttpResponse, isStream } from "../apiserver/http/message.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
@@ -19,7 +19,7 @@ import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { memoryStore, type Store } from "../store/store.ts";
-import { bodyCodecs } from "../wiring/body-codecs.ts";
+import { bodyCodecs, encodeSwagger } from "../wiring/body-codecs.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
 import { VERSION } from "../wiring/version.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
@@ -43,7 +43,7 @@ export interface TestRequest {
 	readonly contentType?: string;
 	/** By lower-case name. */
 	readonly headers?: Readonly<Record<string, string>>;
-	/** `admin` (the default) may do everything, `nobody` nothing; "" sends no credentials. */
+	/** `admin` (the default) may do everything, `nobody` only what every user may; "" sends no credentials. */
 	readonly token?: string;
 	/** Aborts when the client goes away. */
 	readonly signal?: AbortSignal;
@@ -102,15 +102,17 @@ export class TestServer {
 			metrics,
 			ranges,
 		});
-		const admin = { name: "admin", groups: [MASTERS_GROUP] };
-		const users = new TokenAuthenticator({ admin, nobody: { name: "nobody", groups: [] } });
+		const admin = { name: "admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
+		const users = new TokenAuthenticator({ admin, nobody: { name: "nobody", groups: [AUTHENTICATED_GROUP] } });
 		this.api = new HttpApi({
 			server: this.server,
+			types: DISCOVERED_TYPES,
 			codecs: bodyCodecs,
 			authenticate: (request) => users.authenticate(request),
 			version: VERSION.api,
 			address: () => "127.0.0.1:6443",
 			metricsText: () => Promise.resolve("# no metrics\n"),
+			encodeSwagger,
 			unready: unready ?? (() => undefined),
 		});
 		this.client = new InProcessClient(this.server, admin);

@@ -29,9 +29,14 @@ interface Import {
 	readonly to: string;
 }
 
+/** `import ... from "x"` and `export ... from "x"`, also over several lines; `import "x"`; `import("x")`. */
+const IMPORT = /^(?:import|export|\})[^"\n]*\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+
 function importsOf(file: string): Import[] {
 	const source = readFileSync(file, "utf8");
-	const specifiers = [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
+	const specifiers = [...source.matchAll(IMPORT)].map(
+		(match) => match.slice(1).find((text) => text !== undefined) ?? "",
+	);
 	return specifiers.map((to) => ({ from: file, to: to.startsWith(".") ? path.join(path.dirname(file), to) : to }));
 }
 

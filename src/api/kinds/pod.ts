@@ -19,11 +19,6 @@ const SUBRESOURCES: readonly Subresource[] = [
 		kind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
 		verbs: ["create", "get"],
 	},
-	{
-		name: "proxy",
-		kind: { group: "", version: "v1", kind: "PodProxyOptions" },
-		verbs: ["create", "delete", "get", "patch", "update"],
-	},
 	STATUS_SUBRESOURCE,
 ];
 

@@ -5,18 +5,12 @@
  * the API server calls `planServiceNetwork` between prepareCreate or prepareUpdate and validation.
  */
 import { dns1123LabelName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType, STATUS_SUBRESOURCE, type Subresource } from "../resource.ts";
+import { ALL_VERBS, defineResource, type ResourceType, STATUS_SUBRESOURCE } from "../resource.ts";
 import type { Service } from "../types/core.ts";
 import { withServiceDefaults } from "./service-defaults.ts";
 import { SERVICE_TABLE } from "./service-table.ts";
 import { validateService, validateServiceStatus, validateServiceUpdate } from "./service-validation.ts";
 import { serviceWarnings } from "./service-warnings.ts";
-
-const PROXY: Subresource = {
-	name: "proxy",
-	kind: { group: "", version: "v1", kind: "ServiceProxyOptions" },
-	verbs: ["create", "delete", "get", "patch", "update"],
-};
 
 export const SERVICE: ResourceType = defineResource<Service>({
 	group: "",
@@ -28,7 +22,7 @@ export const SERVICE: ResourceType = defineResource<Service>({
 	shortNames: ["svc"],
 	categories: ["all"],
 	verbs: ALL_VERBS,
-	subresources: [PROXY, STATUS_SUBRESOURCE],
+	subresources: [STATUS_SUBRESOURCE],
 	storagePrefix: "/registry/services/specs/",
 	schema: "core.Service",
 	nameProblems: dns1123LabelName,

@@ -4,13 +4,17 @@
  */
 import { deepEqual, without } from "../../kernel/json.ts";
 import { hasClusterIP, hasNodePorts, isExternallyAccessible, needsHealthCheck } from "../kinds/service-rules.ts";
-import type { Service, ServiceSpec } from "../types/core.ts";
+import type { Service, ServiceSpec, ServiceType } from "../types/core.ts";
 
 type SpecKey = keyof ServiceSpec;
+
+const SERVICE_TYPES: readonly ServiceType[] = ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"];
 
 export function withoutStaleFields(next: Service, stored: Service): Service {
 	const { spec } = next;
 	const old = stored.spec;
+	// A type that does not exist says nothing of what its Service needs: validation refuses it, and it alone.
+	if (!SERVICE_TYPES.some((type) => type === spec.type)) return next;
 	const isUntouched = (key: SpecKey): boolean => deepEqual(spec[key], old[key]);
 	const stale = staleKeys(spec, old).filter(isUntouched);
 	// `clusterIP` goes with `clusterIPs`: the one is the first of the other.

@@ -1,4 +1,6 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
+
+import type { DiscoveredType } from "../../api/discovery.ts";
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
@@ -7,6 +9,7 @@ import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
 import type { RequestContext, Target, WriteFlags } from "../ports.ts";
 import { requireRevision } from "../required-revision.ts";
+import { answeredReview, reviewTypeOf } from "../reviews.ts";
 import { selectionOf } from "../selection.ts";
 import { bindPod } from "../subresources/binding.ts";
 import { evictPod } from "../subresources/eviction.ts";
@@ -58,7 +61,9 @@ export async function handleResource(
 	context: RequestContext,
 ): Promise<HttpResponse> {
 	const verb = verbOf(request, path);
-	authorize(context.user, { verb, ...path, resource: { ...path, kind: "" } });
+	authorize(context.user, { verb, ...path, type: { ...path, kind: "" } });
+	const review = reviewTypeOf(path.group, path.version, path.plural);
+	if (review !== undefined) return handleReview(ports, request, path, review, context);
 	const type = ports.server.typeOf(path);
 	requireScope(type, path);
 	requireVerb(type, verb, path);
@@ -67,6 +72,19 @@ export async function handleResource(
 	const call: Call = { ports, request, target, context };
 	if (path.subresource !== undefined) return handleSubresource(call, path.subresource);
 	return path.name === "" ? handleCollection(call, verb) : handleObject(call, verb);
+}
+
+async function handleReview(
+	ports: ResourceHandlerPorts,
+	request: HttpRequest,
+	{ namespace, name }: ResourcePath,
+	type: DiscoveredType,
+	{ user }: RequestContext,
+): Promise<HttpResponse> {
+	if (name !== "" || (namespace !== "") !== type.namespaced) throw noSuchPath();
+	if (request.method !== "POST") throw methodNotAllowed(type, request.method.toLowerCase());
+	const { value: body } = await readBody(request, ports.codecs, { apiVersion: apiVersionOf(type), kind: type.kind });
+	return jsonAnswer(201, answeredReview(type, body, user, ports.nowMs()));
 }
 
 /** @throws {ApiError} `NotFound` where a namespace is missing, or is given to a kind that has none. */
@@ -204,6 +222,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 		case "binding":
 		case "eviction":
 			return handleAction(call, name);
+		case "portforward":
+			throw badRequest("Upgrade request required");
 		default:
 			throw noSuchPath();
 	}

@@ -9,7 +9,7 @@ import { compareStrings } from "../../kernel/order.ts";
 import { NAME_ALPHABET } from "../../kernel/random.ts";
 import { controllerReference } from "./owned-by.ts";
 
-export const TEMPLATE_HASH_LABEL = "pod-template-hash";
+const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 export const REVISION_HISTORY_ANNOTATION = "deployment.kubernetes.io/revision-history";
 export const DESIRED_REPLICAS_ANNOTATION = "deployment.kubernetes.io/desired-replicas";

@@ -9,6 +9,7 @@ import {
 	type Generations,
 	generationsOf,
 	MAX_REPLICAS_ANNOTATION,
+	type NewSetOptions,
 	newReplicaSet,
 	REVISION_ANNOTATION,
 	revisionOf,
@@ -157,19 +158,31 @@ function resizes(
 	const changed: Resize[] = [];
 	for (const set of sets) {
 		const to = sizes.get(set.metadata.name) ?? sizeOf(set);
-		const isNew = set === newSet && revision !== undefined;
-		const options = { replicas: to, maxReplicas: maxReplicas(numbers), revision: revision ?? 0 };
-		const annotations = isNew
-			? annotationsFor(deployment, set, options)
-			: to === sizeOf(set)
-				? set.metadata.annotations
-				: sizedAnnotations(set, deployment, numbers);
-		const minReadySeconds = isNew ? deployment.spec.minReadySeconds : set.spec.minReadySeconds;
-		const spec = { ...set.spec, replicas: to, ...(minReadySeconds === undefined ? {} : { minReadySeconds }) };
-		const next = { ...set, metadata: { ...set.metadata, ...(annotations === undefined ? {} : { annotations }) }, spec };
+		const next =
+			set === newSet && revision !== undefined
+				? currentSet(deployment, set, { replicas: to, maxReplicas: maxReplicas(numbers), revision })
+				: sizedSet(deployment, set, to, numbers);
 		if (!deepEqual(next, set)) changed.push({ next, from: sizeOf(set), to });
 	}
 	return changed;
+}
+
+/** The new ReplicaSet, with everything that it takes over from the Deployment. */
+function currentSet(deployment: Deployment, set: ReplicaSet, options: NewSetOptions): ReplicaSet {
+	const { minReadySeconds } = deployment.spec;
+	const spec = {
+		...set.spec,
+		replicas: options.replicas,
+		...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+	};
+	return { ...set, metadata: { ...set.metadata, annotations: annotationsFor(deployment, set, options) }, spec };
+}
+
+/** Another ReplicaSet: only its size is the Deployment's to say. */
+function sizedSet(deployment: Deployment, set: ReplicaSet, replicas: number, numbers: RollingNumbers): ReplicaSet {
+	if (replicas === sizeOf(set)) return set;
+	const metadata = { ...set.metadata, annotations: sizedAnnotations(set, deployment, numbers) };
+	return { ...set, metadata, spec: { ...set.spec, replicas } };
 }
 
 function sizedAnnotations({ metadata }: ReplicaSet, { spec }: Deployment, numbers: RollingNumbers): StringMap {

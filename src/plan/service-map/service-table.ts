@@ -1,0 +1,82 @@
+/**
+ * Everything a proxy, a gateway or an explanation has to know of one Service, as data that can be sent to
+ * a worker: made anew whenever the Service or one of its slices changes.
+ */
+import { keyOf } from "../../api/resource.ts";
+import type { Service } from "../../api/types/core.ts";
+import type { EndpointSlice } from "../../api/types/discovery.ts";
+import type { IPFamily } from "../../api/types/meta.ts";
+import { categorizeEndpoints } from "./categorize.ts";
+import { type ProxiedPort, proxiedPorts } from "./service-ports.ts";
+import {
+	endpointsByPort,
+	type ProxyPlace,
+	portKey,
+	type ServiceEndpoint,
+	serviceKeyOfSlice,
+} from "./slice-endpoints.ts";
+
+/** Where a connection can go. */
+export interface Target {
+	readonly ip: string;
+	readonly port: number;
+	readonly nodeName?: string;
+	/** `namespace/name` of the Pod. */
+	readonly podKey?: string;
+}
+
+export interface TablePort extends ProxiedPort {
+	/** For traffic under policy Cluster, sorted by address and port as text. */
+	readonly cluster: readonly Target[];
+	/** For traffic under policy Local. */
+	readonly local: readonly Target[];
+	/** Some endpoint could take traffic, even if it is in neither list. */
+	readonly hasAny: boolean;
+}
+
+export interface ServiceTable {
+	/** `namespace/name`. */
+	readonly key: string;
+	/** resourceVersion of the EndpointSlices that this was made from. */
+	readonly asOf?: string;
+	/** In the Service's order, IPv4 before IPv6. Empty: the Service is not proxied. */
+	readonly ports: readonly TablePort[];
+}
+
+const FAMILIES: readonly IPFamily[] = ["IPv4", "IPv6"];
+
+/** `slices` may hold slices of other Services: only those that name this one count. */
+export function planServiceTable(
+	service: Service,
+	slices: readonly EndpointSlice[],
+	place: ProxyPlace & { readonly asOf?: string } = {},
+): ServiceTable {
+	const key = keyOf(service);
+	const own = slices.filter((slice) => serviceKeyOfSlice(slice) === key);
+	const ports = FAMILIES.flatMap((family) => portsOf(service, own, { family, place }));
+	return { key, ...(place.asOf === undefined ? {} : { asOf: place.asOf }), ports };
+}
+
+function portsOf(
+	service: Service,
+	slices: readonly EndpointSlice[],
+	{ family, place }: { readonly family: IPFamily; readonly place: ProxyPlace },
+): readonly TablePort[] {
+	const ports = proxiedPorts(service, family);
+	if (ports.length === 0) return [];
+	const lists = endpointsByPort(slices, family, place);
+	return ports.map((port) => {
+		const endpoints = lists.get(portKey(port.name, port.protocol)) ?? [];
+		const { cluster, local, hasAny } = categorizeEndpoints(endpoints, port, place);
+		return { ...port, cluster: cluster.map(targetOf), local: local.map(targetOf), hasAny };
+	});
+}
+
+function targetOf({ ip, port, nodeName, podKey }: ServiceEndpoint): Target {
+	return {
+		ip,
+		port,
+		...(nodeName === undefined ? {} : { nodeName }),
+		...(podKey === undefined ? {} : { podKey }),
+	};
+}

@@ -1,0 +1,141 @@
+/**
+ * One address that the proxy listens on, for as long as there is a target behind it: without one the
+ * listener is closed, so that clients are refused at once instead of waiting for an answer.
+ */
+import type { Clock } from "../kernel/clock.ts";
+import type { Random } from "../kernel/random.ts";
+import type { Target } from "../plan/service-map/service-table.ts";
+import type { Accepted, ListenAddress, Listener, Listeners, ListenProblem } from "./ports.ts";
+import { RoundRobin } from "./round-robin.ts";
+
+/** The port of a Service that an address belongs to. */
+export interface FrontOwner {
+	/** `namespace/name` of the Service. */
+	readonly serviceKey: string;
+	readonly portName: string;
+}
+
+export interface FrontPorts<S> {
+	readonly listeners: Pick<Listeners<S>, "open">;
+	readonly clock: Clock;
+	readonly random: Random;
+	accepted(client: Accepted<S>, targets: RoundRobin): void;
+	/** The address could not be taken; told when the trouble begins, and when it becomes another. */
+	failed(failure: ListenFailure): void;
+	/** Listeners open, more or less than before. */
+	counted(by: 1 | -1): void;
+}
+
+export interface ListenFailure extends FrontOwner {
+	readonly address: ListenAddress;
+	readonly problem: ListenProblem;
+	readonly message: string;
+}
+
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 30_000;
+
+interface Claim {
+	readonly owner: FrontOwner;
+	readonly targets: RoundRobin;
+}
+
+export class Front<S> {
+	readonly #address: ListenAddress;
+	readonly #ports: FrontPorts<S>;
+	/** By Service, the oldest first: it has the address. Two claim it only while an address changes hands. */
+	readonly #claims = new Map<string, Claim>();
+	#listener: Listener | undefined;
+	#opening: Promise<void> | undefined;
+	#retry: AbortController | undefined;
+	#failures = 0;
+	#told: ListenProblem | undefined;
+
+	constructor(address: ListenAddress, ports: FrontPorts<S>) {
+		this.#address = address;
+		this.#ports = ports;
+	}
+
+	/** Whether no Service wants the address any more. */
+	get isUnclaimed(): boolean {
+		return this.#claims.size === 0;
+	}
+
+	/** Resolves when the listener is as the targets want it, or waits for its next try. */
+	async settled(): Promise<void> {
+		while (this.#opening !== undefined) await this.#opening;
+	}
+
+	claim(owner: FrontOwner, targets: readonly Target[]): void {
+		const claim = this.#claims.get(owner.serviceKey);
+		const balanced = claim?.targets ?? new RoundRobin(this.#ports.random);
+		balanced.replace(targets);
+		this.#claims.set(owner.serviceKey, { owner, targets: balanced });
+		this.#reconcile();
+	}
+
+	release(serviceKey: string): void {
+		this.#claims.delete(serviceKey);
+		this.#reconcile();
+	}
+
+	/** The claim that clients are served by; undefined when they are to be refused. */
+	#served(): Claim | undefined {
+		for (const claim of this.#claims.values()) return claim.targets.size > 0 ? claim : undefined;
+		return undefined;
+	}
+
+	#reconcile(): void {
+		const isWanted = this.#served() !== undefined;
+		if (!isWanted) this.#close();
+		else if (this.#listener === undefined && this.#opening === undefined && this.#retry === undefined) this.#start();
+	}
+
+	#start(): void {
+		this.#opening = this.#open().finally(() => {
+			this.#opening = undefined;
+			this.#reconcile();
+		});
+	}
+
+	async #open(): Promise<void> {
+		const result = await this.#ports.listeners.open(this.#address, (client) => this.#accept(client));
+		if (result.kind === "failed") return this.#failed(result.problem, result.message);
+		this.#failures = 0;
+		this.#told = undefined;
+		this.#listener = result.listener;
+		this.#ports.counted(1);
+	}
+
+	#accept(client: Accepted<S>): void {
+		this.#ports.accepted(client, this.#served()?.targets ?? new RoundRobin(this.#ports.random));
+	}
+
+	#close(): void {
+		this.#retry?.abort();
+		this.#retry = undefined;
+		this.#failures = 0;
+		this.#told = undefined;
+		if (this.#listener === undefined) return;
+		this.#listener.close();
+		this.#listener = undefined;
+		this.#ports.counted(-1);
+	}
+
+	#failed(problem: ListenProblem, message: string): void {
+		const claim = this.#served();
+		if (claim === undefined) return;
+		if (this.#told !== problem) this.#ports.failed({ ...claim.owner, address: this.#address, problem, message });
+		this.#told = problem;
+		const delayMs = Math.min(RETRY_MS_MIN * 2 ** this.#failures++, RETRY_MS_MAX);
+		const retry = new AbortController();
+		this.#retry = retry;
+		void this.#ports.clock.sleep(delayMs, retry.signal).then(
+			() => {
+				if (this.#retry === retry) this.#retry = undefined;
+				this.#reconcile();
+			},
+			() => undefined,
+		);
+	}
+}

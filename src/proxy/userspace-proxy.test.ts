@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
+import { FakeNetwork } from "../testing/fake-network.ts";
+import { RecordingMetrics } from "../testing/recording-metrics.ts";
+import { SeededRandom } from "../testing/seeded.ts";
+import { silentLogger } from "../testing/silent.ts";
+import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { UserspaceProxy } from "./userspace-proxy.ts";
+
+const PORT: TablePort = {
+	name: "http",
+	protocol: "TCP",
+	family: "IPv4",
+	clusterIP: "10.96.0.10",
+	port: 80,
+	nodePort: 30080,
+	externalIPs: [],
+	loadBalancerVIPs: [],
+	loadBalancerSourceRanges: [],
+	isInternalLocal: false,
+	isExternalLocal: false,
+	healthCheckNodePort: 0,
+	cluster: [],
+	local: [],
+	hasAny: true,
+};
+const FRONT = "127.0.0.1:30080/TCP";
+
+/** A table with endpoints 10.0.0.N:8080. */
+function table(key: string, ends: readonly number[], more: Partial<TablePort> = {}): ServiceTable {
+	return { key, ports: [{ ...PORT, cluster: ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 })), ...more }] };
+}
+
+function harness() {
+	const net = new FakeNetwork();
+	const clock = new VirtualClock();
+	const metrics = new RecordingMetrics();
+	const failures: string[] = [];
+	const proxy = new UserspaceProxy<string>({
+		listeners: net,
+		dialer: net,
+		streams: net,
+		clock,
+		random: new SeededRandom(1),
+		log: silentLogger,
+		metrics,
+		listenFailed: ({ serviceKey, portName, problem }) => failures.push(`${serviceKey}:${portName} ${problem}`),
+	});
+	const put = async (...tables: ServiceTable[]): Promise<void> => {
+		for (const one of tables) proxy.put(one);
+		await proxy.settled();
+	};
+	return { net, clock, metrics, failures, proxy, put };
+}
+
+describe("UserspaceProxy", () => {
+	test("listens while there are endpoints, and refuses otherwise", async () => {
+		const { net, put, metrics } = harness();
+		await put(table("default/web", []));
+		expect(net.listening).toEqual([]);
+		await put(table("default/web", [1]));
+		expect(net.listening).toEqual([FRONT]);
+		await put(table("default/web", [1, 2]));
+		await put(table("default/web", []));
+		expect(net.told).toEqual([`open ${FRONT}`, `close ${FRONT}`]);
+		await put(table("default/web", [3]));
+		expect([net.listening, metrics.values.get("sliceplane_proxy_listeners")]).toEqual([[FRONT], 1]);
+	});
+
+	test.each<{ rule: string; more: Partial<TablePort>; listening: string[] }>([
+		{ rule: "a port without a node port", more: { nodePort: 0 }, listening: [] },
+		{ rule: "UDP", more: { protocol: "UDP" }, listening: [] },
+		{ rule: "IPv6, on the loopback address of its family", more: { family: "IPv6" }, listening: ["[::1]:30080/TCP"] },
+		{
+			rule: "policy Local, for which loopback is the node itself",
+			more: { isExternalLocal: true },
+			listening: [FRONT],
+		},
+	])("knows $rule", async ({ more, listening }) => {
+		const { net, put } = harness();
+		await put(table("default/web", [1], more));
+		expect(net.listening).toEqual(listening);
+	});
+
+	test("sends new connections to all endpoints in turn, and none to one that is gone", async () => {
+		const { net, put, metrics } = harness();
+		await put(table("default/web", [1, 2]));
+		for (const _ of [1, 2, 3, 4]) net.connect(FRONT);
+		await settle();
+		const spliced = net.told.filter((line) => line.startsWith("splice")).map((line) => line.split(" ")[2]);
+		expect(spliced.toSorted()).toEqual(["10.0.0.1:8080", "10.0.0.1:8080", "10.0.0.2:8080", "10.0.0.2:8080"]);
+		net.told.length = 0;
+		await put(table("default/web", [2]));
+		for (const _ of [1, 2]) net.connect(FRONT);
+		await settle();
+		expect(net.told.filter((line) => line.startsWith("dial"))).toEqual(["dial 10.0.0.2:8080", "dial 10.0.0.2:8080"]);
+		expect(net.told.filter((line) => line.startsWith("reset"))).toEqual([]);
+		net.end("c1");
+		expect(metrics.values.get("sliceplane_proxy_connections_open")).toBe(5);
+		expect(metrics.values.get("sliceplane_proxy_connections_total{result=forwarded}")).toBe(6);
+	});
+
+	test("goes to the next endpoint when one refuses, at once, and when one is silent, after its time", async () => {
+		const { net, put, clock } = harness();
+		net.refusing.add("10.0.0.1:8080");
+		await put(table("default/web", [1, 2]));
+		net.connect(FRONT);
+		net.connect(FRONT);
+		await settle();
+		expect(net.told.filter((line) => line.startsWith("splice"))).toEqual([
+			"splice c1 10.0.0.2:8080",
+			"splice c2 10.0.0.2:8080",
+		]);
+		net.refusing.clear();
+		net.silent.add("10.0.0.1:8080");
+		net.connect(FRONT);
+		net.connect(FRONT);
+		await clock.advance(249);
+		expect(net.told.filter((line) => line.startsWith("splice"))).toHaveLength(3);
+		await clock.advance(1);
+		expect(net.told.filter((line) => line.startsWith("splice"))).toHaveLength(4);
+	});
+
+	test("resets the client after four attempts, 250 ms, 500 ms, 1 s and 2 s long", async () => {
+		const { net, put, clock, metrics } = harness();
+		net.silent.add("10.0.0.1:8080");
+		await put(table("default/web", [1]));
+		net.connect(FRONT);
+		const dialsAfter = async (ms: number): Promise<number> => {
+			await clock.advance(ms);
+			return net.told.filter((line) => line.startsWith("dial")).length;
+		};
+		expect([await dialsAfter(249), await dialsAfter(1), await dialsAfter(500), await dialsAfter(1_000)]).toEqual([
+			1, 2, 3, 4,
+		]);
+		await clock.advance(1_999);
+		expect(net.told).not.toContain("reset c1");
+		await clock.advance(1);
+		expect(net.told.at(-1)).toBe("reset c1");
+		expect(metrics.values.get("sliceplane_proxy_connections_total{result=reset}")).toBe(1);
+	});
+
+	test("tells once that a port is taken, and tries again with back-off until it is free", async () => {
+		const { net, put, clock, failures } = harness();
+		net.taken.add(FRONT);
+		await put(table("default/web", [1]));
+		expect(failures).toEqual(["default/web:http address-in-use"]);
+		await clock.advance(500 + 1_000 + 2_000);
+		expect(net.told).toHaveLength(4);
+		await put(table("default/web", [1, 2]));
+		expect([net.told.length, failures.length]).toEqual([4, 1]);
+		net.taken.clear();
+		await clock.advance(4_000);
+		expect(net.listening).toEqual([FRONT]);
+	});
+
+	test("stops trying when the endpoints go", async () => {
+		const { net, put, clock } = harness();
+		net.taken.add(FRONT);
+		await put(table("default/web", [1]));
+		await put(table("default/web", []));
+		await clock.advance(60_000);
+		expect(net.told).toEqual([`taken ${FRONT}`]);
+	});
+
+	test("hands a node port from one Service to another, in whatever order it is told", async () => {
+		const { net, put, proxy } = harness();
+		await put(table("default/a", [1]));
+		await put(table("default/b", [2]), table("default/a", [1], { nodePort: 30081 }));
+		net.connect(FRONT);
+		await settle();
+		expect(net.told).toContain("splice c1 10.0.0.2:8080");
+		proxy.remove("default/b");
+		await proxy.settled();
+		expect(net.listening).toEqual(["127.0.0.1:30081/TCP"]);
+	});
+
+	test("removed and put again while its listener is opening, it has one listener and no trouble", async () => {
+		const { net, proxy, failures } = harness();
+		proxy.put(table("default/web", [1]));
+		proxy.remove("default/web");
+		proxy.put(table("default/web", [2]));
+		await proxy.settled();
+		await settle();
+		expect([net.listening, failures]).toEqual([[FRONT], []]);
+		proxy.stop();
+		expect(net.listening).toEqual([]);
+	});
+});

@@ -1,0 +1,152 @@
+/**
+ * Carries connections to Services by ending them and opening others: no rights and no kernel rules are
+ * needed, but endpoints see the proxy's address instead of the client's.
+ *
+ * It executes tables and decides nothing about endpoints itself. A connection outlives the endpoint, the
+ * port and the Service that it was made by, as it does with rules in a kernel.
+ */
+import type { IPFamily } from "../api/types/meta.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
+import type { Random } from "../kernel/random.ts";
+import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
+import { verdictFor } from "../plan/service-map/verdict.ts";
+import { connect } from "./connect.ts";
+import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
+import { type Accepted, addressText, type Dialer, type ListenAddress, type Listeners, type Streams } from "./ports.ts";
+import type { RoundRobin } from "./round-robin.ts";
+
+export interface UserspaceProxyPorts<S> {
+	readonly listeners: Listeners<S>;
+	readonly dialer: Dialer<S>;
+	readonly streams: Streams<S>;
+	readonly clock: Clock;
+	readonly random: Random;
+	readonly log: Logger;
+	readonly metrics: Metrics;
+	listenFailed(failure: ListenFailure): void;
+}
+
+/** Where node ports listen: the machine's own loopback address of each family. */
+export const LOOPBACK_HOSTS: Readonly<Record<IPFamily, string>> = { IPv4: "127.0.0.1", IPv6: "::1" };
+
+interface Wanted {
+	readonly address: ListenAddress;
+	readonly owner: FrontOwner;
+	readonly targets: readonly Target[];
+}
+
+export class UserspaceProxy<S> {
+	readonly #ports: UserspaceProxyPorts<S>;
+	readonly #hosts: Readonly<Record<IPFamily, string>>;
+	/** By text of the address. */
+	readonly #fronts = new Map<string, Front<S>>();
+	/** By Service: the addresses that it has claimed. */
+	readonly #claimed = new Map<string, readonly string[]>();
+	readonly #accepted: Counter;
+	readonly #dialFailures: Counter;
+	readonly #open: Gauge;
+	readonly #listening: Gauge;
+	#openCount = 0;
+	#listenerCount = 0;
+
+	constructor(ports: UserspaceProxyPorts<S>, hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS) {
+		this.#ports = ports;
+		this.#hosts = hosts;
+		const { metrics } = ports;
+		this.#accepted = metrics.counter({
+			name: "sliceplane_proxy_connections_total",
+			help: "Connections that clients made to node ports: forwarded, or reset since no endpoint answered.",
+			labelNames: ["result"],
+		});
+		this.#dialFailures = metrics.counter({
+			name: "sliceplane_proxy_dial_failures_total",
+			help: "Attempts to connect to an endpoint that failed.",
+		});
+		this.#open = metrics.gauge({ name: "sliceplane_proxy_connections_open", help: "Connections being forwarded." });
+		this.#listening = metrics.gauge({ name: "sliceplane_proxy_listeners", help: "Addresses listened on." });
+	}
+
+	/** Takes the place of the table that the Service had. */
+	put(table: ServiceTable): void {
+		const wanted = new Map(this.#wantedBy(table).map((front) => [addressText(front.address), front]));
+		for (const text of this.#claimed.get(table.key) ?? []) if (!wanted.has(text)) this.#release(table.key, text);
+		if (wanted.size === 0) this.#claimed.delete(table.key);
+		else this.#claimed.set(table.key, [...wanted.keys()]);
+		for (const [text, { address, owner, targets }] of wanted) this.#front(text, address).claim(owner, targets);
+	}
+
+	/** `key` is `namespace/name` of a Service. */
+	remove(key: string): void {
+		this.put({ key, ports: [] });
+	}
+
+	/** Closes every listener. Connections live on. */
+	stop(): void {
+		for (const key of [...this.#claimed.keys()]) this.remove(key);
+	}
+
+	/** Resolves when every listener is open or closed as the tables want it, or has failed and will try again. */
+	async settled(): Promise<void> {
+		await Promise.all([...this.#fronts.values()].map((front) => front.settled()));
+	}
+
+	/** Clients on loopback stand on the proxy's own node. */
+	#wantedBy({ key, ports }: ServiceTable): readonly Wanted[] {
+		return ports.filter(isServed).map((port) => {
+			const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
+			const verdict = verdictFor(port, "external", "node");
+			const targets = verdict.kind === "forward" ? verdict.targets : [];
+			return { address, owner: { serviceKey: key, portName: port.name }, targets };
+		});
+	}
+
+	#front(text: string, address: ListenAddress): Front<S> {
+		const known = this.#fronts.get(text);
+		if (known !== undefined) return known;
+		const front = new Front<S>(address, {
+			...this.#ports,
+			accepted: (client, targets) => void this.#forward(client, targets),
+			failed: (failure) => this.#ports.listenFailed(failure),
+			counted: (by) => {
+				this.#listenerCount += by;
+				this.#listening.set(this.#listenerCount);
+			},
+		});
+		this.#fronts.set(text, front);
+		return front;
+	}
+
+	/** A front that is just opening its listener is kept until it has closed it: the address is its own so long. */
+	#release(key: string, text: string): void {
+		const front = this.#fronts.get(text);
+		if (front === undefined) return;
+		front.release(key);
+		void front.settled().then(() => {
+			if (front.isUnclaimed) this.#fronts.delete(text);
+		});
+	}
+
+	async #forward(client: Accepted<S>, targets: RoundRobin): Promise<void> {
+		const { dialer, clock, log, streams } = this.#ports;
+		const upstream = await connect({
+			dialer,
+			clock,
+			take: (tried) => targets.take(tried),
+			failed: (target, message) => {
+				this.#dialFailures.add();
+				log.debug("Endpoint did not answer", { ip: target.ip, port: target.port, message });
+			},
+		});
+		this.#accepted.add(1, { result: upstream === undefined ? "reset" : "forwarded" });
+		if (upstream === undefined) return streams.reset(client.stream);
+		this.#open.set(++this.#openCount);
+		streams.splice(client.stream, upstream, () => this.#open.set(--this.#openCount));
+	}
+}
+
+/** A datagram has no connection that could be ended and opened again: only TCP is carried. */
+function isServed(port: TablePort): boolean {
+	return port.nodePort !== 0 && port.protocol === "TCP";
+}

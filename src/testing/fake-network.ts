@@ -1,0 +1,85 @@
+/** A machine whose ports open when the test lets them, and endpoints that answer when the test says so. */
+import type { Target } from "../plan/service-map/service-table.ts";
+import { endpointText } from "../plan/service-map/slice-endpoints.ts";
+import {
+	type Accepted,
+	addressText,
+	type Dialer,
+	type DialResult,
+	type ListenAddress,
+	type Listeners,
+	type OpenResult,
+	type Streams,
+} from "../proxy/ports.ts";
+
+/** Streams are names: clients `c1`, `c2` and on, endpoints by address and port. */
+export class FakeNetwork implements Listeners<string>, Dialer<string>, Streams<string> {
+	/** What happened, in order: `open 127.0.0.1:1/TCP`, `dial 10.0.0.1:80`, `splice c1 10.0.0.1:80`, `reset c1`. */
+	readonly told: string[] = [];
+	/** Addresses that another program holds. */
+	readonly taken: Set<string> = new Set();
+	/** Endpoints that refuse. */
+	readonly refusing: Set<string> = new Set();
+	/** Endpoints that never answer. */
+	readonly silent: Set<string> = new Set();
+	readonly #listeners = new Map<string, (client: Accepted<string>) => void>();
+	readonly #ended = new Map<string, () => void>();
+	#clients = 0;
+
+	/** Connects a new client and returns its name; undefined when nobody listens. */
+	connect(address: string): string | undefined {
+		const accept = this.#listeners.get(address);
+		if (accept === undefined) return undefined;
+		const stream = `c${++this.#clients}`;
+		accept({ stream, ip: "127.0.0.1" });
+		return stream;
+	}
+
+	/** Both sides of the client's connection are closed. */
+	end(client: string): void {
+		this.#ended.get(client)?.();
+	}
+
+	get listening(): readonly string[] {
+		return [...this.#listeners.keys()];
+	}
+
+	async open(address: ListenAddress, onConnection: (client: Accepted<string>) => void): Promise<OpenResult> {
+		const text = addressText(address);
+		await Promise.resolve();
+		if (this.taken.has(text) || this.#listeners.has(text)) {
+			this.told.push(`taken ${text}`);
+			return { kind: "failed", problem: "address-in-use", message: "EADDRINUSE" };
+		}
+		this.told.push(`open ${text}`);
+		this.#listeners.set(text, onConnection);
+		return {
+			kind: "open",
+			listener: {
+				close: () => {
+					this.told.push(`close ${text}`);
+					this.#listeners.delete(text);
+				},
+			},
+		};
+	}
+
+	dial(target: Target, signal: AbortSignal): Promise<DialResult<string>> {
+		const stream = endpointText(target);
+		this.told.push(`dial ${stream}`);
+		if (this.refusing.has(stream)) return Promise.resolve({ kind: "failed", message: "ECONNREFUSED" });
+		if (!this.silent.has(stream)) return Promise.resolve({ kind: "connected", stream });
+		return new Promise((resolve) =>
+			signal.addEventListener("abort", () => resolve({ kind: "failed", message: "timeout" }), { once: true }),
+		);
+	}
+
+	splice(client: string, upstream: string, ended: () => void): void {
+		this.told.push(`splice ${client} ${upstream}`);
+		this.#ended.set(client, ended);
+	}
+
+	reset(stream: string): void {
+		this.told.push(`reset ${stream}`);
+	}
+}

@@ -1,0 +1,53 @@
+/** What the plane and its data plane say to each other. Plain data: it crosses a thread's border. */
+import type { MessagePort } from "node:worker_threads";
+import type { EchoPod } from "../edge/echo-pods.ts";
+import type { MetricOptions } from "../kernel/metrics.ts";
+import type { ServiceTable } from "../plan/service-map/service-table.ts";
+import type { ListenFailure } from "../proxy/front.ts";
+
+/** What a data plane knows from its start on. */
+export interface DataPlaneConfig {
+	/** Ranges of pod addresses: endpoints there are echo pods or nobody. */
+	readonly clusterCIDRs: readonly string[];
+}
+
+/** Changes to carry out together; pods first, so that no table points to a pod that is not there yet. */
+export interface DataPlaneUpdate {
+	readonly kind: "update";
+	/** resourceVersion of the EndpointSlices that this brings the data plane to. */
+	readonly asOf: string;
+	readonly pods: Changes<EchoPod>;
+	readonly tables: Changes<ServiceTable>;
+}
+
+export interface Changes<T> {
+	readonly put: readonly T[];
+	/** Keys, `namespace/name`. */
+	readonly remove: readonly string[];
+}
+
+export type ToDataPlane =
+	| DataPlaneUpdate
+	/** Connect to a pod's port; the connection's bytes go over `port`. */
+	| { readonly kind: "connect"; readonly ip: string; readonly podPort: number; readonly port: MessagePort }
+	| { readonly kind: "stop" };
+
+export type FromDataPlane =
+	/** The update is carried out: listeners are open or closed as it wants, or their failure was told. */
+	| { readonly kind: "applied"; readonly asOf: string }
+	| { readonly kind: "listen-failed"; readonly failure: ListenFailure }
+	| { readonly kind: "measured"; readonly measurements: readonly Measurement[] }
+	| {
+			readonly kind: "log";
+			readonly level: "debug" | "info" | "warn" | "error";
+			readonly message: string;
+			readonly fields: Readonly<Record<string, unknown>>;
+	  };
+
+/** Counters are sent as what was added, gauges as what they stand at. */
+export interface Measurement {
+	readonly kind: "counter" | "gauge";
+	readonly metric: MetricOptions;
+	readonly labels: Readonly<Record<string, string>>;
+	readonly value: number;
+}

@@ -1,0 +1,190 @@
+/**
+ * The plane's side of the data plane: follows Services, EndpointSlices and Pods, and tells the worker what
+ * to do. One update is under way at a time; what changes meanwhile goes into the next one.
+ */
+import type { Duplex } from "node:stream";
+import { MessageChannel } from "node:worker_threads";
+import { SERVICES } from "../api/resource-names.ts";
+import { compareResourceVersions } from "../api/resource-version.ts";
+import { MessagePortStream } from "../edge/message-port-stream.ts";
+import { unreachable } from "../kernel/assert.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Metrics } from "../kernel/metrics.ts";
+import type { EventSink } from "../machinery/event-recorder.ts";
+import type { Informers } from "../machinery/informers.ts";
+import type { ListenFailure } from "../proxy/front.ts";
+import { addressText, type ListenProblem } from "../proxy/ports.ts";
+import { type Channel, openChannel } from "./data-plane-channel.ts";
+import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane } from "./data-plane-messages.ts";
+import { applyMeasurements } from "./data-plane-metrics.ts";
+import { DataPlaneView } from "./data-plane-view.ts";
+
+export interface DataPlaneOptions extends DataPlaneConfig {
+	/** The node that the proxy stands on. Absent: none, so nothing is local and hints are not looked at. */
+	readonly nodeName?: string;
+	readonly zone?: string;
+}
+
+export interface DataPlanePorts {
+	readonly informers: Informers;
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly recorder: EventSink;
+	readonly metrics: Metrics;
+	readonly options: DataPlaneOptions;
+	/** Stops the data plane. */
+	readonly signal: AbortSignal;
+}
+
+export interface DataPlane {
+	/** resourceVersion of the EndpointSlices that traffic goes by; undefined before the first tables. */
+	readonly asOf: string | undefined;
+	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
+	connect(ip: string, podPort: number): Duplex;
+	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
+	whenApplied(asOf: string): Promise<void>;
+	/** Resolves when listeners and connections are closed, after `signal` has aborted. Never rejects. */
+	readonly stopped: Promise<void>;
+}
+
+export function startDataPlane(ports: DataPlanePorts): DataPlane {
+	return new FollowingDataPlane(ports);
+}
+
+interface Waiter {
+	readonly asOf: string;
+	resolve(): void;
+	reject(reason: unknown): void;
+}
+
+class FollowingDataPlane implements DataPlane {
+	readonly stopped: Promise<void>;
+	readonly #ports: DataPlanePorts;
+	readonly #view: DataPlaneView;
+	readonly #channel: Channel;
+	readonly #waiters = new Set<Waiter>();
+	#asOf: string | undefined;
+	/** The worker has taken nothing in yet. */
+	#isEmpty = true;
+	/** The worker can be told something: it is there, and has answered the last update. */
+	#isIdle = false;
+	/** resourceVersion of the last update that was sent. */
+	#sentAsOf: string | undefined;
+
+	constructor(ports: DataPlanePorts) {
+		this.#ports = ports;
+		this.#view = new DataPlaneView(ports.informers, ports.options);
+		const config = { clusterCIDRs: ports.options.clusterCIDRs };
+		this.#channel = openChannel(config, ports, {
+			started: () => this.#started(),
+			received: (message) => this.#received(message),
+		});
+		const unfollow = this.#view.follow(() => this.#flush());
+		this.stopped = aborted(ports.signal).then(() => this.#stop(unfollow));
+	}
+
+	get asOf(): string | undefined {
+		return this.#asOf;
+	}
+
+	connect(ip: string, podPort: number): Duplex {
+		const { port1, port2 } = new MessageChannel();
+		this.#channel.post({ kind: "connect", ip, podPort, port: port2 });
+		return new MessagePortStream(port1);
+	}
+
+	whenApplied(asOf: string): Promise<void> {
+		if (this.#ports.signal.aborted) return Promise.reject(this.#ports.signal.reason);
+		if (this.#asOf !== undefined && compareResourceVersions(this.#asOf, asOf) >= 0) return Promise.resolve();
+		return new Promise((resolve, reject) => this.#waiters.add({ asOf, resolve, reject }));
+	}
+
+	async #stop(unfollow: () => void): Promise<void> {
+		unfollow();
+		this.#isIdle = false;
+		for (const waiter of this.#waiters) waiter.reject(this.#ports.signal.reason);
+		this.#waiters.clear();
+		await this.#channel.stop();
+	}
+
+	#started(): void {
+		this.#asOf = undefined;
+		this.#isEmpty = true;
+		this.#isIdle = true;
+		this.#flush();
+	}
+
+	#flush(): void {
+		const { asOf } = this.#view;
+		if (asOf === undefined || !this.#isIdle || this.#ports.signal.aborted) return;
+		const update = this.#isEmpty ? this.#view.takeAll(asOf) : this.#view.takeChanges(asOf);
+		if (!this.#isEmpty && asOf === this.#sentAsOf && isNothing(update)) return;
+		this.#isEmpty = false;
+		this.#isIdle = false;
+		this.#sentAsOf = asOf;
+		this.#channel.post(update);
+	}
+
+	#received(message: FromDataPlane): void {
+		const { log, metrics } = this.#ports;
+		switch (message.kind) {
+			case "applied":
+				this.#applied(message.asOf);
+				break;
+			case "listen-failed":
+				this.#listenFailed(message.failure);
+				break;
+			case "measured":
+				applyMeasurements(metrics, message.measurements);
+				break;
+			case "log":
+				log[message.level](message.message, message.fields);
+				break;
+			default:
+				unreachable(message);
+		}
+	}
+
+	#applied(asOf: string): void {
+		this.#asOf = asOf;
+		this.#isIdle = true;
+		for (const waiter of this.#waiters) {
+			if (compareResourceVersions(asOf, waiter.asOf) < 0) continue;
+			this.#waiters.delete(waiter);
+			waiter.resolve();
+		}
+		this.#flush();
+	}
+
+	#listenFailed(failure: ListenFailure): void {
+		const { informers, log, recorder } = this.#ports;
+		const address = addressText(failure.address);
+		log.warn("Node port could not be opened", { service: failure.serviceKey, address, error: failure.message });
+		const object = informers.of(SERVICES).get(failure.serviceKey);
+		if (object === undefined) return;
+		const message = `cannot listen on ${address}${ofPort(failure.portName)}: ${ADVICE[failure.problem]}`;
+		const about = { component: "sliceplane-proxy", resource: SERVICES, object };
+		recorder.record({ ...about, type: "Warning", reason: "FailedToListen", message });
+	}
+}
+
+const ADVICE: Readonly<Record<ListenProblem, string>> = {
+	"address-in-use": "another program has this port; it is tried again until the port is free",
+	"address-not-available": "this machine does not have this address",
+	"permission-denied": "this user may not open this port; choose a node port above 1023",
+	other: "the system refused; the log says why",
+};
+
+function ofPort(name: string): string {
+	return name === "" ? "" : ` for port ${JSON.stringify(name)}`;
+}
+
+function isNothing({ pods, tables }: DataPlaneUpdate): boolean {
+	return [pods.put, pods.remove, tables.put, tables.remove].every((list) => list.length === 0);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+	if (signal.aborted) return Promise.resolve();
+	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
