@@ -57,7 +57,7 @@ function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
 }
 
 /** Decimal digits as characters of generated names: hashes never spell words. */
-function safeEncoded(number: number): string {
+export function safeEncoded(number: number): string {
 	return [...String(number)].map((digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join("");
 }
 
