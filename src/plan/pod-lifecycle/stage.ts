@@ -58,12 +58,12 @@ export function stoppedRun(run: PodRun, { metadata }: Pod, nowMs: number): PodRu
 }
 
 export function stageAt(run: PodRun, behaviour: Behaviour, nowMs: number): Stage {
+	const { stopping } = run;
 	const startedMs = startOf(run, behaviour);
-	if (startedMs === undefined || nowMs < startedMs) {
-		const { stopping } = run;
-		if (stopping === undefined) return { kind: "starting" };
-		return { kind: "ended", startedMs: undefined, endedMs: stopping.sinceMs, exitCode: KILLED_EXIT_CODE };
+	if (startedMs === undefined && stopping !== undefined) {
+		return { kind: "ended", startedMs, endedMs: stopping.sinceMs, exitCode: KILLED_EXIT_CODE };
 	}
+	if (startedMs === undefined || nowMs < startedMs) return { kind: "starting" };
 	const end = endOf(run, behaviour, startedMs);
 	if (end !== undefined && nowMs >= end.endedMs) return { kind: "ended", startedMs, ...end };
 	const isReady = isIn(nowMs, readyMs(behaviour, startedMs), unreadyMs(run, behaviour));
