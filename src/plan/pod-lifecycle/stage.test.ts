@@ -80,7 +80,7 @@ describe("the life of a Pod", () => {
 				let before = BASE_MS;
 				for (let nowMs: number | undefined = BASE_MS; nowMs !== undefined; ) {
 					// Nothing changes between two looks.
-					expect(stageAt(run, behaviour(more), nowMs - 1).kind).toBe(stageAt(run, behaviour(more), before).kind);
+					expect(shown(stageAt(run, behaviour(more), nowMs - 1))).toBe(shown(stageAt(run, behaviour(more), before)));
 					before = nowMs;
 					const nextMs = nextStageMs(run, behaviour(more), nowMs);
 					expect(nextMs ?? nowMs + 1).toBeGreaterThan(nowMs);
