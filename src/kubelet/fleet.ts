@@ -14,6 +14,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
@@ -24,6 +25,7 @@ import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
+import { PodLogger } from "./pod-logger.ts";
 
 export interface FleetPorts {
 	readonly client: ApiClient;
@@ -32,6 +34,15 @@ export interface FleetPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly recorder: EventSink;
+	readonly logs: ContainerLogs;
+}
+
+/** A request that a Pod answered on a port; `atMs` is wall milliseconds. */
+export interface AnsweredRequest {
+	readonly podUID: string;
+	readonly port: number;
+	readonly atMs: number;
+	readonly text: string;
 }
 
 /** A Pod as its node knows it. */
@@ -75,6 +86,7 @@ export class Fleet {
 	readonly #ports: FleetPorts;
 	readonly #options: NodePoolOptions;
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
+	readonly #podLogger: PodLogger;
 	readonly #runtimes = new Map<string, Runtime>();
 	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
 	#scheduled = 0;
@@ -85,6 +97,7 @@ export class Fleet {
 	constructor(ports: FleetPorts, options: NodePoolOptions) {
 		this.#ports = ports;
 		this.#options = options;
+		this.#podLogger = new PodLogger(ports.logs);
 		this.#nodes = new Map(
 			simulatedNodes(options).map((node) => [
 				node.name,
@@ -105,6 +118,12 @@ export class Fleet {
 			this.#startDue();
 			await this.#untilNext(signal);
 		}
+	}
+
+	/** One of its Pods answered a request; unknown ones are none of its Pods any more. */
+	answered({ podUID, port, atMs, text }: AnsweredRequest): void {
+		const pod = this.#ports.informers.of(PODS).get(this.#runtimes.get(podUID)?.key ?? "");
+		if (pod?.metadata.uid === podUID) this.#podLogger.answered(pod, port, atMs, text);
 	}
 
 	/** Makes the Node objects that are not there yet. */
@@ -185,6 +204,7 @@ export class Fleet {
 		const runtime = this.#runtimes.get(pod.metadata.uid);
 		if (runtime === undefined) return;
 		this.#runtimes.delete(runtime.uid);
+		this.#podLogger.forget(runtime.uid);
 		this.#release(runtime, pod);
 	}
 
@@ -275,6 +295,7 @@ export class Fleet {
 		if (!deepEqual(status, pod.status)) {
 			await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
 		}
+		this.#podLogger.at(pod, podIPs, stage);
 		return stage.kind === "ended";
 	}
 }
