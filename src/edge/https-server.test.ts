@@ -154,10 +154,20 @@ describe("limits of a body", () => {
 		expect((await request("GET", "/healthz")).status).toBe(200);
 	});
 
-	test("who is refused before the body was read gets to read why", async () => {
+	test.each([
+		["Bearer wrong", 401],
+		["Bearer admin", 413],
+	])("who is refused (%s) is heard out, and gets to read why", async (authorization, code) => {
 		await start();
-		const { status } = await request("POST", CONFIG, bodyOf(2 * MIB), { headers: { authorization: "Bearer wrong" } });
-		expect(status).toBe(401);
+		const socket = await tls();
+		const body = bodyOf(10 * MIB);
+		const head = `POST ${CONFIG} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-length: ${body.length}\r\n\r\n`;
+		const errors: Error[] = [];
+		socket.on("error", (error) => errors.push(error));
+		const isAnswered = once(socket, "data");
+		await new Promise((resolve) => socket.write(head + body, resolve));
+		const [answer] = await isAnswered;
+		expect([String(answer).slice(0, 13), errors]).toEqual([`HTTP/1.1 ${code} `, []]);
 	});
 
 	test("half a body, and the end of the connection, changes nothing", async () => {

@@ -42,6 +42,11 @@ export class VirtualClock implements Clock {
 		});
 	}
 
+	/** How many sleep now: what is left behind is a leak. */
+	get sleepers(): number {
+		return this.#sleepers.length;
+	}
+
 	yield(): Promise<void> {
 		return new Promise((resolve) => setImmediate(resolve));
 	}

@@ -120,7 +120,8 @@ function preparedUpdate(
 	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
 	const defaulted = type.withDefaults(merged);
 	const next = prepare(type, defaulted, stored, subresource);
-	if (!raisesGeneration(type, next, stored)) return next;
+	// What a client asks for goes through the main resource; the rest never counts.
+	if (subresource !== undefined || !raisesGeneration(type, next, stored)) return next;
 	return { ...next, metadata: { ...next.metadata, generation: (stored.metadata.generation ?? 0) + 1 } };
 }
 
