@@ -61,26 +61,30 @@ export class GarbageCollector implements Controller, Reconciler {
 	#see(resource: Resource, object: KubeObject): void {
 		const known = this.#graph.get(object.metadata.uid)?.object;
 		this.#graph.put(resource, object);
-		const { uid, ownerReferences = [] } = object.metadata;
+		const { uid } = object.metadata;
 		if (waitsInForeground(object) || waitsToOrphan(object)) this.#queue.add(uid);
 		else if (this.#mayBeGarbage(object, known)) this.#queue.add(uid);
-		// An owner in foreground waits until its dependents are gone, or no longer hold it.
-		for (const { uid: owner } of ownerReferences) if (this.#waits(owner)) this.#queue.add(owner);
+		this.#tellWaiting(object);
+		// It may have let an owner go.
+		if (known !== undefined) this.#tellWaiting(known);
 	}
 
-	/** Only what changed, or what the graph does not show as safe, is worth a look. */
-	#mayBeGarbage({ metadata }: KubeObject, known: KubeObject | undefined): boolean {
-		const owners = metadata.ownerReferences ?? [];
-		if (owners.length === 0 || known?.metadata.ownerReferences === metadata.ownerReferences) return false;
-		return owners.some(({ uid }) => {
+	/** An owner in foreground waits until its dependents are gone, or no longer hold it. */
+	#tellWaiting({ metadata }: KubeObject): void {
+		for (const { uid } of metadata.ownerReferences ?? []) {
 			const owner = this.#graph.get(uid);
-			return owner === undefined || waitsInForeground(owner.object);
-		});
+			if (owner !== undefined && waitsInForeground(owner.object)) this.#queue.add(uid);
+		}
 	}
 
-	#waits(uid: string): boolean {
-		const node = this.#graph.get(uid);
-		return node !== undefined && waitsInForeground(node.object);
+	/** Only what changed, and what the graph does not show as safe, is worth a look. */
+	#mayBeGarbage(object: KubeObject, known: KubeObject | undefined): boolean {
+		const { ownerReferences } = object.metadata;
+		if (ownerReferences === undefined || known?.metadata.ownerReferences === ownerReferences) return false;
+		return ownerReferences.some((reference) => {
+			const owner = this.#graph.get(reference.uid);
+			return owner === undefined || !isMeant(owner, reference, object) || waitsInForeground(owner.object);
+		});
 	}
 
 	#forget(object: KubeObject): void {
@@ -88,7 +92,7 @@ export class GarbageCollector implements Controller, Reconciler {
 			this.#queue.add(dependent.object.metadata.uid);
 		}
 		this.#graph.remove(object);
-		for (const { uid } of object.metadata.ownerReferences ?? []) if (this.#waits(uid)) this.#queue.add(uid);
+		this.#tellWaiting(object);
 	}
 
 	async #checkOwners({ resource, object }: GraphNode): Promise<void> {
@@ -99,8 +103,10 @@ export class GarbageCollector implements Controller, Reconciler {
 		);
 		const hasDependents = this.#graph.dependentsOf(object.metadata.uid).length > 0;
 		const plan = planDependent({ object, owners, hasDependents });
-		if (plan.kind === "disown") await this.#setOwners(resource, object, plan.ownerReferences);
-		if (plan.kind === "delete") await this.#delete(resource, object, plan.propagationPolicy);
+		if (plan.kind === "disown") await this.#disown(resource, object, plan.uids);
+		if (plan.kind !== "delete") return;
+		if (plan.propagationPolicy === "Foreground") await this.#breakCircle(resource, object);
+		await this.#delete(resource, object, plan.propagationPolicy);
 	}
 
 	/** The graph may be behind: an owner that it does not know is looked up before it counts as absent. */
@@ -131,27 +137,38 @@ export class GarbageCollector implements Controller, Reconciler {
 
 	async #orphanDependents({ resource, object }: GraphNode): Promise<void> {
 		for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) {
-			const owners = dependent.object.metadata.ownerReferences ?? [];
-			const kept = owners.filter(({ uid }) => uid !== object.metadata.uid);
-			await this.#setOwners(dependent.resource, dependent.object, kept);
+			await this.#disown(dependent.resource, dependent.object, [object.metadata.uid]);
 		}
 		await this.#removeFinalizer(resource, object, ORPHAN_FINALIZER);
 	}
 
-	async #setOwners(resource: Resource, object: KubeObject, owners: readonly OwnerReference[]): Promise<void> {
-		const { uid, resourceVersion } = object.metadata;
-		const ownerReferences = owners.length === 0 ? null : owners;
-		await this.#patch(resource, object, { uid, resourceVersion, ownerReferences });
+	/** The references to these owners go; whatever else is written meanwhile stays. */
+	async #disown(resource: Resource, object: KubeObject, uids: readonly string[]): Promise<void> {
+		const ownerReferences = uids.map((uid) => ({ $patch: "delete", uid }));
+		await this.#patch(resource, object, { uid: object.metadata.uid, ownerReferences });
+	}
+
+	/**
+	 * An object that is about to wait for its dependents, one of which waits for its own already, may wait for
+	 * itself in the end: its owners need not wait for it any more.
+	 */
+	async #breakCircle(resource: Resource, object: KubeObject): Promise<void> {
+		const { uid, ownerReferences = [] } = object.metadata;
+		if (!this.#graph.dependentsOf(uid).some((dependent) => waitsInForeground(dependent.object))) return;
+		const unblocked = ownerReferences
+			.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
+			.map((reference) => ({ uid: reference.uid, blockOwnerDeletion: false }));
+		if (unblocked.length > 0) await this.#patch(resource, object, { uid, ownerReferences: unblocked });
 	}
 
 	async #removeFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<void> {
-		const { resourceVersion, finalizers = [] } = object.metadata;
-		const kept = finalizers.filter((name) => name !== finalizer);
-		await this.#patch(resource, object, { resourceVersion, finalizers: kept.length === 0 ? null : kept });
+		const { uid } = object.metadata;
+		await this.#patch(resource, object, { uid, "$deleteFromPrimitiveList/finalizers": [finalizer] });
 	}
 
 	async #patch(resource: Resource, object: KubeObject, metadata: object): Promise<void> {
-		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), { type: "merge", body: { metadata } }));
+		const patch = { type: "strategic", body: { metadata } } as const;
+		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), patch));
 	}
 
 	async #delete(
@@ -177,8 +194,10 @@ function placeOf(object: KubeObject): ObjectKey {
 	return splitKey(keyOf(object));
 }
 
-/** Kind and name must agree, and a namespaced owner must live where its dependent does. */
+/** Group, kind and name must agree, and a namespaced owner must live where its dependent does. */
 function isMeant({ resource, object }: GraphNode, reference: OwnerReference, dependent: KubeObject): boolean {
-	if (resource.kind !== reference.kind || object.metadata.name !== reference.name) return false;
+	const [group = ""] = reference.apiVersion.includes("/") ? reference.apiVersion.split("/") : [];
+	if (resource.kind !== reference.kind || resource.group !== group) return false;
+	if (object.metadata.name !== reference.name) return false;
 	return !resource.namespaced || object.metadata.namespace === dependent.metadata.namespace;
 }
