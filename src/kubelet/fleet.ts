@@ -243,9 +243,11 @@ export class Fleet {
 			const pod = this.#ports.informers.of(PODS).get(runtime.key);
 			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;
 			this.#place(runtime, pod);
-			await this.#bringForward(runtime, pod);
+			const nowMs = clock.wallMs();
+			await this.#bringForward(runtime, pod, nowMs);
 			runtime.failures = 0;
-			return nextStageMs(runtime.run, runtime.behaviour, clock.wallMs());
+			// From the time of the step, not from now: a stage that came while it was written is still to be written.
+			return nextStageMs(runtime.run, runtime.behaviour, nowMs);
 		} catch (error) {
 			if (hasReason(error, "NotFound")) return undefined;
 			runtime.failures++;
@@ -256,8 +258,8 @@ export class Fleet {
 	}
 
 	/** Writes the status of the Pod's stage; one that was deleted and has ended is removed. */
-	async #bringForward(runtime: Runtime, pod: Pod): Promise<void> {
-		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod));
+	async #bringForward(runtime: Runtime, pod: Pod, nowMs: number): Promise<void> {
+		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod, nowMs));
 		if (!isOver) return;
 		this.#release(runtime, pod);
 		if (pod.metadata.deletionTimestamp === undefined) return;
@@ -266,8 +268,7 @@ export class Fleet {
 	}
 
 	/** Whether the Pod has ended. */
-	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod): Promise<boolean> {
-		const nowMs = this.#ports.clock.wallMs();
+	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
 		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
 		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
