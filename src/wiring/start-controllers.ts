@@ -20,8 +20,11 @@ type Options = Pick<
 
 type Make = (ports: ControllerPorts, options: Options) => Controller;
 
+/** Each stored object once: of resources that share their objects, the one that stores them. */
+const STORED: readonly Resource[] = RESOURCE_TYPES.filter(({ storedForm }) => storedForm === undefined);
+
 /** Objects that own, or are owned: everything but Events, which expire by themselves. */
-const COLLECTED: readonly Resource[] = RESOURCE_TYPES.filter(({ plural }) => plural !== "events");
+const COLLECTED: readonly Resource[] = STORED.filter(({ plural }) => plural !== "events");
 
 /** By upstream's names. The scheduler is a program of its own upstream. */
 const MAKERS: Readonly<Record<string, Make>> = {
@@ -35,7 +38,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
 	"garbage-collector-controller": (ports) => new GarbageCollector(ports, COLLECTED),
-	"namespace-controller": (ports) => new NamespaceController(ports, RESOURCE_TYPES),
+	"namespace-controller": (ports) => new NamespaceController(ports, STORED),
 	scheduler: (ports) => new Scheduler(ports),
 };
 

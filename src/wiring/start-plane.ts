@@ -1,6 +1,7 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
 import { parseCIDR } from "../api/ip.ts";
+import { EventExpiry } from "../apiserver/event-expiry.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
@@ -66,6 +67,7 @@ export async function startPlane(options: PlaneOptions, progress: Progress): Pro
 		const running = [
 			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),
+			new EventExpiry(api.server.ports).run(signal),
 			...[...controllers, fleet].map((part) => part.run(signal)),
 			informers.run(signal),
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
