@@ -5,6 +5,7 @@ import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import { DeploymentController } from "../controllers/deployment-controller.ts";
 import { EndpointsController } from "../controllers/endpoints-controller.ts";
 import { EndpointSliceController } from "../controllers/endpointslice-controller.ts";
+import { EndpointSliceMirroringController } from "../controllers/endpointslicemirroring-controller.ts";
 import { GarbageCollector } from "../controllers/garbage-collector.ts";
 import { NamespaceController } from "../controllers/namespace-controller.ts";
 import type { Controller, ControllerPorts } from "../controllers/ports.ts";
@@ -15,7 +16,11 @@ import type { PlaneOptions } from "./plane-options.ts";
 
 type Options = Pick<
 	PlaneOptions,
-	"controllers" | "maxEndpointsPerSlice" | "concurrentServiceEndpointSyncs" | "endpointSliceUpdatesBatchPeriodMs"
+	| "controllers"
+	| "maxEndpointsPerSlice"
+	| "concurrentServiceEndpointSyncs"
+	| "endpointSliceUpdatesBatchPeriodMs"
+	| "mirroringMaxEndpointsPerSubset"
 >;
 
 type Make = (ports: ControllerPorts, options: Options) => Controller;
@@ -34,6 +39,8 @@ const MAKERS: Readonly<Record<string, Make>> = {
 			concurrentSyncs: options.concurrentServiceEndpointSyncs,
 			batchPeriodMs: options.endpointSliceUpdatesBatchPeriodMs,
 		}),
+	"endpointslicemirroring-controller": (ports, { mirroringMaxEndpointsPerSubset }) =>
+		new EndpointSliceMirroringController(ports, { maxEndpointsPerSubset: mirroringMaxEndpointsPerSubset }),
 	"endpoints-controller": (ports) => new EndpointsController(ports),
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
