@@ -11,6 +11,7 @@ import { NamespaceController } from "../controllers/namespace-controller.ts";
 import type { Controller, ControllerPorts } from "../controllers/ports.ts";
 import { ReplicaSetController } from "../controllers/replicaset-controller.ts";
 import { Scheduler } from "../controllers/scheduler.ts";
+import { StatefulSetController } from "../controllers/statefulset-controller.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 
@@ -44,6 +45,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"endpoints-controller": (ports) => new EndpointsController(ports),
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
+	"statefulset-controller": (ports) => new StatefulSetController(ports),
 	"garbage-collector-controller": (ports) => new GarbageCollector(ports, COLLECTED),
 	"namespace-controller": (ports) => new NamespaceController(ports, STORED),
 	scheduler: (ports) => new Scheduler(ports),
