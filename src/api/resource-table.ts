@@ -1,4 +1,5 @@
 /** Every resource that the API serves. Adding a kind means adding a line here. */
+import type { DiscoveredType } from "./discovery.ts";
 import { CONFIG_MAP } from "./kinds/config-map.ts";
 import { CONTROLLER_REVISION } from "./kinds/controller-revision.ts";
 import { DEPLOYMENT } from "./kinds/deployment.ts";
@@ -17,6 +18,7 @@ import { SERVICE } from "./kinds/service.ts";
 import { SERVICE_ACCOUNT } from "./kinds/service-account.ts";
 import { STATEFUL_SET } from "./kinds/stateful-set.ts";
 import { apiVersionOf, type ResourceType } from "./resource.ts";
+import { REVIEW_TYPES } from "./review-types.ts";
 
 /** Groups in the order of their priority, which settles whose short name wins; plurals sorted in each. */
 export const RESOURCE_TYPES: readonly ResourceType[] = [
@@ -51,3 +53,20 @@ export function findResource(group: string, version: string, plural: string): Re
 export function resourceOfKind(apiVersion: string, kind: string): ResourceType | undefined {
 	return BY_KIND.get(`${apiVersion}/${kind}`);
 }
+
+/** Groups in the order of their priority. */
+const GROUP_ORDER = [
+	"",
+	"apps",
+	"events.k8s.io",
+	"authentication.k8s.io",
+	"authorization.k8s.io",
+	"networking.k8s.io",
+	"coordination.k8s.io",
+	"discovery.k8s.io",
+];
+
+/** Everything that clients find: what is stored, and questions that are only answered. */
+export const DISCOVERED_TYPES: readonly DiscoveredType[] = [...RESOURCE_TYPES, ...REVIEW_TYPES].sort(
+	(a, b) => GROUP_ORDER.indexOf(a.group) - GROUP_ORDER.indexOf(b.group),
+);

@@ -1,7 +1,6 @@
 /** The flags of `up`: their words, their checks, and what they mean to the plane. */
-import { homedir } from "node:os";
-import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -96,12 +95,6 @@ function networkOf(mode: string): PlaneOptions["network"] {
 	if (mode === "none" || mode === "userspace") return mode;
 	if (mode === "netns") throw new UsageError("--network netns: not built yet");
 	throw new UsageError(`--network ${mode}: want none, userspace or netns`);
-}
-
-/** The user's own cache folder, by the rules of the XDG base directories. */
-function cacheFolder(): string {
-	const base = process.env["XDG_CACHE_HOME"];
-	return path.join(base !== undefined && path.isAbsolute(base) ? base : path.join(homedir(), ".cache"), "sliceplane");
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

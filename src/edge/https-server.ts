@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
@@ -35,6 +36,12 @@ const compressed = promisify(gzip);
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** Takes over a connection whose client wants to stop speaking HTTP. */
+export type UpgradeHandler = (
+	request: HttpRequest,
+	connection: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+) => Promise<void>;
+
 export class HttpsServer {
 	readonly #server: Server;
 	readonly #limits: HttpsServerLimits;
@@ -57,6 +64,17 @@ export class HttpsServer {
 			(message, response) => void this.#serve(message, response),
 		);
 		this.#server.maxConnections = limits.connectionsMax;
+	}
+
+	/** Connections that were upgraded are the handler's: `close` does not wait for them. */
+	onUpgrade(handler: UpgradeHandler): void {
+		this.#server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+			const gone = new AbortController();
+			socket.on("error", () => undefined);
+			socket.once("close", () => gone.abort());
+			const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
+			handler(request, { message, socket, head }).catch(() => socket.destroy());
+		});
 	}
 
 	/** @returns The port that it listens on. Rejects with the system's error, such as EADDRINUSE. */

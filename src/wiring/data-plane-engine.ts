@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import { parseCIDR } from "../api/ip.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
+import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
@@ -45,6 +46,9 @@ export class DataPlaneEngine {
 			case "update":
 				void this.#update(message);
 				break;
+			case "connect":
+				this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
+				break;
 			case "stop":
 				this.#proxy.stop();
 				this.#listeners.resetAll();
@@ -52,6 +56,13 @@ export class DataPlaneEngine {
 			default:
 				unreachable(message);
 		}
+	}
+
+	#connect(ip: string, podPort: number, client: MessagePortStream): void {
+		client.on("error", () => undefined);
+		const pod = this.#pods.connect(ip, podPort);
+		if (pod === undefined) client.destroy(new Error(`connect ECONNREFUSED ${ip}:${podPort}: no pod has this address`));
+		else splice(client, pod, () => undefined);
 	}
 
 	async #update({ pods, tables, asOf }: DataPlaneUpdate): Promise<void> {

@@ -2,9 +2,11 @@
  * The plane's side of the data plane: follows Services, EndpointSlices and Pods, and tells the worker what
  * to do. One update is under way at a time; what changes meanwhile goes into the next one.
  */
-
+import type { Duplex } from "node:stream";
+import { MessageChannel } from "node:worker_threads";
 import { SERVICES } from "../api/resource-names.ts";
 import { compareResourceVersions } from "../api/resource-version.ts";
+import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
@@ -38,6 +40,8 @@ export interface DataPlanePorts {
 export interface DataPlane {
 	/** resourceVersion of the EndpointSlices that traffic goes by; undefined before the first tables. */
 	readonly asOf: string | undefined;
+	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
+	connect(ip: string, podPort: number): Duplex;
 	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
 	whenApplied(asOf: string): Promise<void>;
 	/** Resolves when listeners and connections are closed, after `signal` has aborted. Never rejects. */
@@ -82,6 +86,12 @@ class FollowingDataPlane implements DataPlane {
 
 	get asOf(): string | undefined {
 		return this.#asOf;
+	}
+
+	connect(ip: string, podPort: number): Duplex {
+		const { port1, port2 } = new MessageChannel();
+		this.#channel.post({ kind: "connect", ip, podPort, port: port2 });
+		return new MessagePortStream(port1);
 	}
 
 	whenApplied(asOf: string): Promise<void> {

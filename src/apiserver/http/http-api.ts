@@ -3,6 +3,7 @@ import { ApiError, badRequest, internalError } from "../../api/status.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
 import type { ApiServer } from "../api-server.ts";
 import { ANONYMOUS, authorizePath } from "../authorization.ts";
+import { impersonated } from "../impersonation.ts";
 import type { RequestContext, User } from "../ports.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
@@ -13,9 +14,11 @@ import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
 import { handleResource } from "./resource-handler.ts";
 import { routeOf } from "./route.ts";
+import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts extends Pick<PathHandlerPorts, "version" | "address" | "metricsText" | "unready"> {
+export interface HttpApiPorts
+	extends Pick<PathHandlerPorts, "types" | "version" | "address" | "metricsText" | "encodeSwagger" | "unready"> {
 	readonly server: ApiServer;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
@@ -67,16 +70,25 @@ export class HttpApi {
 		return { ...response, headers: { ...this.#commonHeaders(request, warnings), ...response.headers } };
 	}
 
+	/** What a request to upgrade its connection may become. Never rejects. */
+	async upgrade(request: HttpRequest): Promise<UpgradeAnswer> {
+		try {
+			const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
+			return { kind: "port-forward", pod: upgradedPod(this.#ports.server, request, user) };
+		} catch (error) {
+			return { kind: "refused", response: this.#failed(request, error) };
+		}
+	}
+
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
 		const { server, authenticate } = this.#ports;
-		const user = authenticate(request) ?? ANONYMOUS;
+		const user = impersonated(request, authenticate(request) ?? ANONYMOUS);
 		const limitMs = timeLimitMs(request);
 		const route = routeOf(request.path);
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			const { types, store } = server.ports;
-			return handlePath({ ...this.#ports, types, store }, request);
+			return handlePath({ ...this.#ports, store: server.ports.store }, request);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {

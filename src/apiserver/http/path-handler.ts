@@ -1,8 +1,16 @@
 /** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
 
-import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "../../api/discovery.ts";
+import {
+	aggregatedDiscovery,
+	apiGroup,
+	apiGroupList,
+	apiResourceList,
+	apiVersions,
+	type DiscoveredType,
+} from "../../api/discovery.ts";
 import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
-import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import { type SwaggerDocument, swaggerDocument } from "../../api/openapi/swagger.ts";
+import { apiVersionOf } from "../../api/resource.ts";
 import { ApiError, noSuchPath } from "../../api/status.ts";
 import { NO_BYTES, utf8 } from "../../kernel/bytes.ts";
 import type { Store } from "../../store/store.ts";
@@ -28,12 +36,14 @@ export interface VersionInfo {
 }
 
 export interface PathHandlerPorts {
-	readonly types: readonly ResourceType[];
+	readonly types: readonly DiscoveredType[];
 	readonly store: Store;
 	readonly version: VersionInfo;
 	/** `host:port` that clients reach this server at. */
 	readonly address: () => string;
 	readonly metricsText: () => Promise<string>;
+	/** OpenAPI v2 in gnostic's protobuf form. */
+	readonly encodeSwagger: (document: SwaggerDocument) => Promise<Uint8Array>;
 	/** Why the server is not ready, or undefined when it is. */
 	readonly unready: () => string | undefined;
 }
@@ -117,8 +127,8 @@ function aggregatedClause(accept: string | undefined): "v2" | "v2beta1" | undefi
 	return undefined;
 }
 
-function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
-	if (path === "/openapi/v2") return openApiV2(request);
+function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse | Promise<HttpResponse> {
+	if (path === "/openapi/v2") return openApiV2(ports, request);
 	const { types } = ports;
 	const groupVersions = [...new Set(types.map(apiVersionOf))];
 	if (path === "/openapi/v3") {
@@ -145,13 +155,15 @@ function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
 	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
 }
 
-/** An empty document is a valid one, and enough for every kubectl: newer ones read v3. */
-function openApiV2(request: HttpRequest): HttpResponse {
-	const accept = request.header("accept") ?? "";
-	const isProtobuf = accept.includes("openapi.spec.v2");
-	if (!isProtobuf) return jsonAnswer(200, { swagger: "2.0", info: { title: "Sliceplane", version: "v1" }, paths: {} });
+/** v2 in JSON, or in the protobuf form that kubectl asks for by one of two names. */
+async function openApiV2(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
+	const document = swaggerDocument(ports.types);
+	const isProtobuf = (request.header("accept") ?? "").includes("openapi.spec.v2");
+	if (!isProtobuf) return cacheable(request, document, { "content-type": "application/json", vary: "Accept" });
 	const headers = { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", vary: "Accept" };
-	return { status: 200, headers, body: NO_BYTES };
+	const etag = `"${hashOf(ports, "v2")}"`;
+	if (request.header("if-none-match") === etag) return { status: 304, headers: { ...headers, etag }, body: NO_BYTES };
+	return { status: 200, headers: { ...headers, etag }, body: await ports.encodeSwagger(document) };
 }
 
 /** With an ETag, and 304 for those who have it. */

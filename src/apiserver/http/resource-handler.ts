@@ -1,4 +1,6 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
+
+import type { DiscoveredType } from "../../api/discovery.ts";
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
@@ -6,6 +8,7 @@ import { badRequest, methodNotAllowed, noSuchPath, tooLargeResourceVersion } fro
 import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
 import type { RequestContext, Target } from "../ports.ts";
+import { answeredReview, reviewTypeOf } from "../reviews.ts";
 import { revisionReached } from "../revision-reached.ts";
 import { selectionOf } from "../selection.ts";
 import { bindPod } from "../subresources/binding.ts";
@@ -57,6 +60,8 @@ export async function handleResource(
 	path: ResourcePath,
 	context: RequestContext,
 ): Promise<HttpResponse> {
+	const review = reviewTypeOf(path.group, path.version, path.plural);
+	if (review !== undefined) return handleReview(ports, request, path, review, context);
 	const type = ports.server.typeOf(path);
 	requireScope(type, path);
 	const target: Target = { type, namespace: path.namespace, name: path.name };
@@ -70,6 +75,20 @@ export async function handleResource(
 	const call: Call = { ports, request, target, context };
 	if (path.subresource !== undefined) return handleSubresource(call, path.subresource);
 	return path.name === "" ? handleCollection(call, verb) : handleObject(call, verb);
+}
+
+async function handleReview(
+	ports: ResourceHandlerPorts,
+	request: HttpRequest,
+	{ namespace, name }: ResourcePath,
+	type: DiscoveredType,
+	{ user }: RequestContext,
+): Promise<HttpResponse> {
+	if (name !== "" || (namespace !== "") !== type.namespaced) throw noSuchPath();
+	if (request.method !== "POST") throw methodNotAllowed(type, request.method.toLowerCase());
+	authorize(user, { verb: "create", type, namespace, name: "" });
+	const body = await readBody(request, ports.codecs, { apiVersion: apiVersionOf(type), kind: type.kind });
+	return jsonAnswer(201, answeredReview(type, body, user, ports.nowMs()));
 }
 
 /** @throws {ApiError} `NotFound` where a namespace is missing, or is given to a kind that has none. */
@@ -186,6 +205,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 		case "eviction":
 			if (request.method !== "POST") throw methodNotAllowed(target.type, request.method.toLowerCase());
 			return handleAction(call, name);
+		case "portforward":
+			throw badRequest("Upgrade request required");
 		default:
 			throw noSuchPath();
 	}

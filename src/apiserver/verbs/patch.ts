@@ -40,7 +40,11 @@ export function applyPatch(schema: string, original: KubeObject, patch: Patch): 
 	const result = patched(schema, { ...original }, patch);
 	if (result.kind === "ok") return result.value;
 	if (result.code === 400) throw badRequest(result.message);
-	throw new ApiError(result.code === 413 ? "RequestEntityTooLarge" : "Invalid", result.message);
+	if (result.code === 413) throw new ApiError("RequestEntityTooLarge", result.message);
+	// A real server gives no more than this for a JSON patch that does not fit.
+	const message =
+		patch.type === "json" ? "the server rejected our request due to an error in our request" : result.message;
+	throw new ApiError("Invalid", message);
 }
 
 function patched(schema: string, original: Readonly<Record<string, unknown>>, { type, body }: Patch): PatchResult {
