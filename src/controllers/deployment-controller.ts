@@ -1,4 +1,5 @@
 /** Keeps the ReplicaSets of every Deployment, and rolls new templates out. */
+import { matchesLabels, requirementsOf } from "../api/label-selector.ts";
 import { controllerOf, keyOf } from "../api/resource.ts";
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from "../api/resource-names.ts";
 import { hasCause, hasReason } from "../api/status.ts";
@@ -10,9 +11,13 @@ import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { type DeploymentPlan, planDeployment, type Resize } from "../plan/workloads/deployment.ts";
+import { withCreateError } from "../plan/workloads/deployment-conditions.ts";
+import { hasTemplateOf } from "../plan/workloads/deployment-replica-sets.ts";
+import { claimObjects } from "./claim-objects.ts";
+import { OwnerIndex } from "./owner-index.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
-import { BY_CONTROLLER, indexByController } from "./replicaset-controller.ts";
 import { SeenWrites } from "./seen-writes.ts";
+import { asError } from "./sync-error.ts";
 
 const COMPONENT = "deployment-controller";
 const WORKERS = 5;
@@ -24,6 +29,8 @@ export class DeploymentController implements Controller, Reconciler {
 	readonly #deployments: Informer<Deployment>;
 	readonly #sets: Informer<ReplicaSet>;
 	readonly #pods: Informer<Pod>;
+	readonly #setOwners: OwnerIndex<ReplicaSet>;
+	readonly #podOwners: OwnerIndex<Pod>;
 	readonly #queue: WorkQueue<string>;
 	readonly #writes = new SeenWrites();
 
@@ -33,7 +40,8 @@ export class DeploymentController implements Controller, Reconciler {
 		this.#sets = ports.informers.of(REPLICA_SETS);
 		this.#pods = ports.informers.of(PODS);
 		this.#queue = new WorkQueue({ name: "deployment", clock: ports.clock, metrics: ports.metrics });
-		indexByController(this.#pods);
+		this.#setOwners = new OwnerIndex(this.#sets);
+		this.#podOwners = new OwnerIndex(this.#pods);
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
@@ -46,7 +54,10 @@ export class DeploymentController implements Controller, Reconciler {
 		});
 		this.#sets.addHandlers({
 			added: (set) => this.#enqueueOwner(set),
-			updated: (_old, set) => this.#enqueueOwner(set),
+			updated: (old, set) => {
+				this.#enqueueOwner(set);
+				if (controllerOf(old)?.uid !== controllerOf(set)?.uid) this.#enqueueOwner(old);
+			},
 			deleted: (set) => this.#enqueueOwner(set),
 		});
 		// Recreate waits for the last old Pod to go.
@@ -69,9 +80,12 @@ export class DeploymentController implements Controller, Reconciler {
 				why: "the cache of ReplicaSets lacks this controller's writes",
 			};
 		}
-		const replicaSets = this.#setsOf(deployment);
-		const pods = replicaSets.flatMap((set) => this.#pods.index(BY_CONTROLLER, set.metadata.uid));
-		const plan = planDeployment({ deployment, replicaSets, pods, nowMs: this.#ports.clock.wallMs() });
+		const plan = planDeployment({
+			deployment,
+			replicaSets: await this.#claimSets(key, deployment),
+			podsOf: (set) => this.#podOwners.ownedBy(set.metadata.uid),
+			nowMs: this.#ports.clock.wallMs(),
+		});
 		await this.#apply(key, deployment, plan);
 		const { recheckAfterMs } = plan;
 		return recheckAfterMs === undefined
@@ -79,15 +93,24 @@ export class DeploymentController implements Controller, Reconciler {
 			: { kind: "recheck", afterMs: recheckAfterMs, why: "the progress deadline may pass" };
 	}
 
-	#setsOf({ metadata }: Deployment): readonly ReplicaSet[] {
-		return this.#sets
-			.index(BY_NAMESPACE, metadata.namespace ?? "")
-			.filter((set) => controllerOf(set)?.uid === metadata.uid);
+	#claimSets(key: string, deployment: Deployment): Promise<readonly ReplicaSet[]> {
+		const { client } = this.#ports;
+		const wrote = (version: string | undefined): void => this.#writes.wrote(key, version);
+		const claimant = { client, resource: DEPLOYMENTS, owner: deployment, selector: deployment.spec.selector, wrote };
+		return claimObjects(claimant, REPLICA_SETS, this.#setOwners.claimable(deployment));
 	}
 
 	#enqueueOwner(set: ReplicaSet): void {
 		const owner = controllerOf(set);
-		if (owner?.kind === DEPLOYMENTS.kind) this.#queue.add(`${set.metadata.namespace ?? ""}/${owner.name}`);
+		const namespace = set.metadata.namespace ?? "";
+		if (owner !== undefined) {
+			if (owner.kind === DEPLOYMENTS.kind) this.#queue.add(`${namespace}/${owner.name}`);
+			return;
+		}
+		for (const deployment of this.#deployments.index(BY_NAMESPACE, namespace)) {
+			const requirements = requirementsOf(deployment.spec.selector);
+			if (matchesLabels(requirements, set.metadata.labels)) this.#queue.add(keyOf(deployment));
+		}
 	}
 
 	#enqueueRecreateOf(pod: Pod): void {
@@ -100,35 +123,49 @@ export class DeploymentController implements Controller, Reconciler {
 	}
 
 	async #apply(key: string, deployment: Deployment, plan: DeploymentPlan): Promise<void> {
-		if (plan.create !== undefined) await this.#create(key, deployment, plan.create);
+		if (plan.create !== undefined && !(await this.#create(key, deployment, plan.create))) return;
 		for (const resize of plan.updates) await this.#resize(key, deployment, resize);
 		for (const set of plan.deletes) await this.#delete(key, set);
-		const annotated = await this.#annotate(deployment, plan);
-		if (plan.status === undefined) return;
-		const next = { ...annotated, status: plan.status };
-		await ignoreNotFound(this.#ports.client.update(DEPLOYMENTS, next, { subresource: "status" }));
+		if (plan.next !== undefined) await this.#writeStatus(plan.next);
 	}
 
-	async #create(key: string, deployment: Deployment, draft: Draft<ReplicaSet>): Promise<void> {
+	/** False where nothing is made any more, and that is right. */
+	async #create(key: string, deployment: Deployment, draft: Draft<ReplicaSet>): Promise<boolean> {
 		try {
 			const set = await this.#ports.client.create(REPLICA_SETS, deployment.metadata.namespace ?? "", draft);
 			this.#writes.wrote(key, set.metadata.resourceVersion);
 			const size = set.spec.replicas ?? 0;
 			if (size > 0) this.#recordScaling(deployment, "up", set.metadata.name, 0, size);
+			return true;
 		} catch (error) {
-			if (hasCause(error, "NamespaceTerminating")) return;
+			if (hasCause(error, "NamespaceTerminating")) return false;
 			if (hasReason(error, "AlreadyExists")) await this.#countCollision(deployment, draft.metadata.name ?? "");
+			else await this.#reportRefusal(deployment, draft.metadata.name ?? "", asError(error));
 			throw error;
 		}
 	}
 
 	/** The name is taken by something else: the next try hashes to another one. */
 	async #countCollision(deployment: Deployment, name: string): Promise<void> {
-		const taken = this.#sets.get(`${deployment.metadata.namespace ?? ""}/${name}`);
-		if (taken === undefined || controllerOf(taken)?.uid === deployment.metadata.uid) return;
+		const namespace = deployment.metadata.namespace ?? "";
+		const taken = await ignoreNotFound(this.#ports.client.get(REPLICA_SETS, { namespace, name }));
+		if (taken === undefined) return;
+		// Its own, of this template, and not in the cache yet: no collision, the next sync finds it.
+		if (controllerOf(taken)?.uid === deployment.metadata.uid && hasTemplateOf(taken, deployment)) return;
 		const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-		const status = { ...deployment.status, collisionCount };
-		await this.#ports.client.update(DEPLOYMENTS, { ...deployment, status }, { subresource: "status" });
+		await this.#writeStatus({ ...deployment, status: { ...deployment.status, collisionCount } });
+	}
+
+	async #reportRefusal(deployment: Deployment, name: string, { message: why }: Error): Promise<void> {
+		const message = `Failed to create new replica set "${name}": ${why}`;
+		this.#record(deployment, "Warning", "ReplicaSetCreateError", message);
+		const conditions = withCreateError(deployment, message, this.#ports.clock.wallMs());
+		if (conditions === deployment.status?.conditions) return;
+		await this.#writeStatus({ ...deployment, status: { ...deployment.status, conditions } });
+	}
+
+	async #writeStatus(next: Deployment): Promise<void> {
+		await ignoreNotFound(this.#ports.client.update(DEPLOYMENTS, next, { subresource: "status" }));
 	}
 
 	async #resize(key: string, deployment: Deployment, { next, from, to }: Resize): Promise<void> {
@@ -144,21 +181,11 @@ export class DeploymentController implements Controller, Reconciler {
 		this.#writes.wrote(key, answer?.metadata.resourceVersion);
 	}
 
-	async #annotate(deployment: Deployment, { annotations }: DeploymentPlan): Promise<Deployment> {
-		if (annotations === undefined) return deployment;
-		return this.#ports.client.update(DEPLOYMENTS, { ...deployment, metadata: { ...deployment.metadata, annotations } });
+	#recordScaling(object: Deployment, way: "up" | "down", name: string, from: number, to: number): void {
+		this.#record(object, "Normal", "ScalingReplicaSet", `Scaled ${way} replica set ${name} from ${from} to ${to}`);
 	}
 
-	#recordScaling(object: Deployment, way: "up" | "down", name: string, from: number, to: number): void {
-		const message = `Scaled ${way} replica set ${name} from ${from} to ${to}`;
-		const reason = "ScalingReplicaSet";
-		this.#ports.recorder.record({
-			component: COMPONENT,
-			resource: DEPLOYMENTS,
-			object,
-			type: "Normal",
-			reason,
-			message,
-		});
+	#record(object: Deployment, type: "Normal" | "Warning", reason: string, message: string): void {
+		this.#ports.recorder.record({ component: COMPONENT, resource: DEPLOYMENTS, object, type, reason, message });
 	}
 }

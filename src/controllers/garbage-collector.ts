@@ -99,8 +99,10 @@ export class GarbageCollector implements Controller, Reconciler {
 		);
 		const hasDependents = this.#graph.dependentsOf(object.metadata.uid).length > 0;
 		const plan = planDependent({ object, owners, hasDependents });
-		if (plan.kind === "disown") await this.#setOwners(resource, object, plan.ownerReferences);
-		if (plan.kind === "delete") await this.#delete(resource, object, plan.propagationPolicy);
+		if (plan.kind === "disown") await this.#disown(resource, object, plan.uids);
+		if (plan.kind !== "delete") return;
+		if (plan.propagationPolicy === "Foreground") await this.#breakCircle(resource, object);
+		await this.#delete(resource, object, plan.propagationPolicy);
 	}
 
 	/** The graph may be behind: an owner that it does not know is looked up before it counts as absent. */
@@ -131,27 +133,38 @@ export class GarbageCollector implements Controller, Reconciler {
 
 	async #orphanDependents({ resource, object }: GraphNode): Promise<void> {
 		for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) {
-			const owners = dependent.object.metadata.ownerReferences ?? [];
-			const kept = owners.filter(({ uid }) => uid !== object.metadata.uid);
-			await this.#setOwners(dependent.resource, dependent.object, kept);
+			await this.#disown(dependent.resource, dependent.object, [object.metadata.uid]);
 		}
 		await this.#removeFinalizer(resource, object, ORPHAN_FINALIZER);
 	}
 
-	async #setOwners(resource: Resource, object: KubeObject, owners: readonly OwnerReference[]): Promise<void> {
-		const { uid, resourceVersion } = object.metadata;
-		const ownerReferences = owners.length === 0 ? null : owners;
-		await this.#patch(resource, object, { uid, resourceVersion, ownerReferences });
+	/** The references to these owners go; whatever else is written meanwhile stays. */
+	async #disown(resource: Resource, object: KubeObject, uids: readonly string[]): Promise<void> {
+		const ownerReferences = uids.map((uid) => ({ $patch: "delete", uid }));
+		await this.#patch(resource, object, { uid: object.metadata.uid, ownerReferences });
+	}
+
+	/**
+	 * An object that is about to wait for its dependents, one of which waits for its own already, may wait for
+	 * itself in the end: its owners need not wait for it any more.
+	 */
+	async #breakCircle(resource: Resource, object: KubeObject): Promise<void> {
+		const { uid, ownerReferences = [] } = object.metadata;
+		if (!this.#graph.dependentsOf(uid).some((dependent) => waitsInForeground(dependent.object))) return;
+		const unblocked = ownerReferences
+			.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
+			.map((reference) => ({ uid: reference.uid, blockOwnerDeletion: false }));
+		if (unblocked.length > 0) await this.#patch(resource, object, { uid, ownerReferences: unblocked });
 	}
 
 	async #removeFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<void> {
-		const { resourceVersion, finalizers = [] } = object.metadata;
-		const kept = finalizers.filter((name) => name !== finalizer);
-		await this.#patch(resource, object, { resourceVersion, finalizers: kept.length === 0 ? null : kept });
+		const { uid } = object.metadata;
+		await this.#patch(resource, object, { uid, "$deleteFromPrimitiveList/finalizers": [finalizer] });
 	}
 
 	async #patch(resource: Resource, object: KubeObject, metadata: object): Promise<void> {
-		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), { type: "merge", body: { metadata } }));
+		const patch = { type: "strategic", body: { metadata } } as const;
+		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), patch));
 	}
 
 	async #delete(
@@ -177,8 +190,10 @@ function placeOf(object: KubeObject): ObjectKey {
 	return splitKey(keyOf(object));
 }
 
-/** Kind and name must agree, and a namespaced owner must live where its dependent does. */
+/** Group, kind and name must agree, and a namespaced owner must live where its dependent does. */
 function isMeant({ resource, object }: GraphNode, reference: OwnerReference, dependent: KubeObject): boolean {
-	if (resource.kind !== reference.kind || object.metadata.name !== reference.name) return false;
+	const [group = ""] = reference.apiVersion.includes("/") ? reference.apiVersion.split("/") : [];
+	if (resource.kind !== reference.kind || resource.group !== group) return false;
+	if (object.metadata.name !== reference.name) return false;
 	return !resource.namespaced || object.metadata.namespace === dependent.metadata.namespace;
 }

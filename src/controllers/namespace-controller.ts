@@ -2,6 +2,7 @@
 import type { Resource } from "../api/resource.ts";
 import { NAMESPACES, PODS } from "../api/resource-names.ts";
 import type { Namespace, Pod } from "../api/types/core.ts";
+import type { KubeObject } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
@@ -56,26 +57,29 @@ export class NamespaceController implements Controller, Reconciler {
 	/** Asks for everything to go. Resolves with how long what is left may need; undefined when nothing is left. */
 	async #empty(namespace: Namespace): Promise<number | undefined> {
 		const { name } = namespace.metadata;
-		await this.#ports.client.deleteCollection(PODS, name);
-		const pods = (await this.#ports.client.list(PODS, { namespace: name })).items;
-		if (pods.length > 0) return this.#secondsFor(pods, namespace);
+		const pods = await this.#emptied(PODS, name);
+		if (pods.length > 0) return this.#graceSeconds(pods, namespace) || secondsForFinalizers(pods);
 		let left: number | undefined;
 		for (const resource of this.#resources) {
-			await this.#ports.client.deleteCollection(resource, name, { propagationPolicy: "Background" });
-			const { items } = await this.#ports.client.list(resource, { namespace: name });
-			if (items.length === 0) continue;
-			const isHeld = items.some(({ metadata }) => (metadata.finalizers ?? []).length > 0);
-			left = Math.max(left ?? 0, isHeld ? FINALIZER_SECONDS : 0);
+			const items = await this.#emptied(resource, name);
+			if (items.length > 0) left = Math.max(left ?? 0, secondsForFinalizers(items));
 		}
 		return left;
 	}
 
+	/** Deletes what is there, and resolves with what is still there. */
+	async #emptied<T extends KubeObject>(resource: Resource<T>, namespace: string): Promise<readonly T[]> {
+		const { client } = this.#ports;
+		await client.deleteCollection(resource, namespace, { propagationPolicy: "Background" });
+		return (await client.list(resource, { namespace })).items;
+	}
+
 	/** The longest grace period of a Pod that still runs; nothing once that time has passed. */
-	#secondsFor(pods: readonly Pod[], { metadata }: Namespace): number {
+	#graceSeconds(pods: readonly Pod[], { metadata }: Namespace): number {
 		const running = pods.filter((pod) => !hasEnded(pod));
 		const longest = Math.max(0, ...running.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 0));
 		const passedMs = this.#ports.clock.wallMs() - Date.parse(metadata.deletionTimestamp ?? "");
-		return passedMs > longest * 1000 ? 0 : longest;
+		return passedMs >= longest * 1000 ? 0 : longest;
 	}
 
 	async #finalize(name: string): Promise<void> {
@@ -87,4 +91,8 @@ export class NamespaceController implements Controller, Reconciler {
 			client.update(NAMESPACES, { ...namespace, spec: { ...namespace.spec, finalizers } }, { subresource: "finalize" }),
 		);
 	}
+}
+
+function secondsForFinalizers(items: readonly KubeObject[]): number {
+	return items.some(({ metadata }) => (metadata.finalizers ?? []).length > 0) ? FINALIZER_SECONDS : 0;
 }

@@ -1,40 +1,41 @@
 /** Keeps as many Pods as each ReplicaSet wants. */
-
 import { matchesLabels, requirementsOf } from "../api/label-selector.ts";
 import { controllerOf, keyOf, splitKey } from "../api/resource.ts";
 import { PODS, REPLICA_SETS } from "../api/resource-names.ts";
 import { hasCause } from "../api/status.ts";
 import type { ReplicaSet } from "../api/types/apps.ts";
 import type { Pod } from "../api/types/core.ts";
+import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
-import { controllerReference } from "../plan/workloads/owned-by.ts";
-import { isActive } from "../plan/workloads/pod-state.ts";
-import { planReplicaSet, podFromTemplate, type ReplicaSetPlan } from "../plan/workloads/replica-set.ts";
+import { hasEnded, isActive } from "../plan/workloads/pod-state.ts";
+import {
+	planReplicaSet,
+	podFromTemplate,
+	type ReplicaSetPlan,
+	recheckOfAvailabilityMs,
+	replicaSetStatus,
+} from "../plan/workloads/replica-set.ts";
+import { claimObjects } from "./claim-objects.ts";
+import { OwnerIndex } from "./owner-index.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 import { SeenWrites } from "./seen-writes.ts";
+import { asError } from "./sync-error.ts";
 
 const COMPONENT = "replicaset-controller";
 const WORKERS = 5;
 /** Should an event get lost, a ReplicaSet that waits to see its own writes looks again. */
 const BEHIND_RECHECK_MS = 1_000;
-/** Index of Pods by the uid of their controller; Pods without one are under "". */
-export const BY_CONTROLLER = "byController";
-
-export function indexByController(pods: Informer<Pod>): void {
-	pods.addIndex(BY_CONTROLLER, (pod) => {
-		const uid = controllerOf(pod)?.uid;
-		return [uid ?? `orphan/${pod.metadata.namespace ?? ""}`];
-	});
-}
 
 export class ReplicaSetController implements Controller, Reconciler {
 	readonly name = "replicaset-controller";
 	readonly #ports: ControllerPorts;
 	readonly #sets: Informer<ReplicaSet>;
 	readonly #pods: Informer<Pod>;
+	readonly #setOwners: OwnerIndex<ReplicaSet>;
+	readonly #podOwners: OwnerIndex<Pod>;
 	readonly #queue: WorkQueue<string>;
 	readonly #writes = new SeenWrites();
 
@@ -43,8 +44,8 @@ export class ReplicaSetController implements Controller, Reconciler {
 		this.#sets = ports.informers.of(REPLICA_SETS);
 		this.#pods = ports.informers.of(PODS);
 		this.#queue = new WorkQueue({ name: "replicaset", clock: ports.clock, metrics: ports.metrics });
-		indexByController(this.#pods);
-		this.#sets.addIndex("byOwner", (set) => [controllerOf(set)?.uid ?? set.metadata.uid]);
+		this.#setOwners = new OwnerIndex(this.#sets);
+		this.#podOwners = new OwnerIndex(this.#pods);
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
@@ -75,35 +76,36 @@ export class ReplicaSetController implements Controller, Reconciler {
 		if (this.#writes.isBehind(key, this.#pods.asOf)) {
 			return { kind: "recheck", afterMs: BEHIND_RECHECK_MS, why: "the cache of Pods lacks this controller's writes" };
 		}
-		const plan = planReplicaSet({
+		const world = {
 			replicaSet,
-			pods: this.#podsOf(replicaSet),
-			podsOnNode: this.#podsOnNode(replicaSet),
+			pods: await this.#claimPods(key, replicaSet),
+			podsOnNode: () => this.#podsOnNode(replicaSet),
 			nowMs: this.#ports.clock.wallMs(),
-		});
-		try {
-			await this.#applyPods(key, replicaSet, plan, signal);
-		} finally {
-			await this.#applyStatus(replicaSet, plan);
-		}
-		const { recheckAfterMs } = plan;
-		return recheckAfterMs === undefined
-			? SETTLED
-			: { kind: "recheck", afterMs: recheckAfterMs, why: "a ready Pod is not available yet" };
+		};
+		const failure = await this.#applyPods(key, replicaSet, planReplicaSet(world), signal);
+		const status = replicaSetStatus(world, failure?.message);
+		if (!deepEqual(status, replicaSet.status)) await this.#writeStatus({ ...replicaSet, status });
+		if (failure !== undefined) throw failure;
+		const afterMs = recheckOfAvailabilityMs(world);
+		return afterMs === undefined ? SETTLED : { kind: "recheck", afterMs, why: "a ready Pod is not available yet" };
 	}
 
-	#podsOf({ metadata }: ReplicaSet): readonly Pod[] {
-		const owned = this.#pods.index(BY_CONTROLLER, metadata.uid);
-		const orphans = this.#pods.index(BY_CONTROLLER, `orphan/${metadata.namespace ?? ""}`);
-		return [...owned, ...orphans];
+	/** Pods that have ended count for nothing: neither are they counted, nor deleted, nor claimed. */
+	#claimPods(key: string, replicaSet: ReplicaSet): Promise<readonly Pod[]> {
+		const candidates = this.#podOwners.claimable(replicaSet).filter((pod) => !hasEnded(pod));
+		const { client } = this.#ports;
+		const wrote = (version: string | undefined): void => this.#writes.wrote(key, version);
+		const { selector } = replicaSet.spec;
+		return claimObjects({ client, resource: REPLICA_SETS, owner: replicaSet, selector, wrote }, PODS, candidates);
 	}
 
-	/** Counted only when Pods may have to go: the group is every ReplicaSet of the same Deployment. */
+	/** The group of a Pod is every ReplicaSet of the same Deployment. */
 	#podsOnNode(replicaSet: ReplicaSet): ReadonlyMap<string, number> {
-		const group = this.#sets.index("byOwner", controllerOf(replicaSet)?.uid ?? replicaSet.metadata.uid);
+		const deployment = controllerOf(replicaSet);
+		const group = deployment === undefined ? [replicaSet] : this.#setOwners.ownedBy(deployment.uid);
 		const counts = new Map<string, number>();
 		for (const set of group) {
-			for (const pod of this.#pods.index(BY_CONTROLLER, set.metadata.uid)) {
+			for (const pod of this.#podOwners.ownedBy(set.metadata.uid)) {
 				const { nodeName = "" } = pod.spec;
 				if (isActive(pod)) counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
 			}
@@ -123,69 +125,67 @@ export class ReplicaSetController implements Controller, Reconciler {
 		}
 	}
 
-	async #applyPods(key: string, replicaSet: ReplicaSet, plan: ReplicaSetPlan, signal: AbortSignal): Promise<void> {
-		for (const pod of plan.adoptions) await this.#adopt(key, replicaSet, pod);
-		if (plan.creates > 0) await this.#create(key, replicaSet, plan.creates, signal);
-		await Promise.all(plan.deletes.map((pod) => this.#delete(key, replicaSet, pod)));
-	}
-
-	async #adopt(key: string, replicaSet: ReplicaSet, pod: Pod): Promise<void> {
-		const reference = controllerReference(REPLICA_SETS, replicaSet);
-		const body = {
-			metadata: { uid: pod.metadata.uid, ownerReferences: [...(pod.metadata.ownerReferences ?? []), reference] },
-		};
-		const patch = { type: "merge", body } as const;
-		const adopted = await ignoreNotFound(this.#ports.client.patch(PODS, splitKey(keyOf(pod)), patch));
-		this.#writes.wrote(key, adopted?.metadata.resourceVersion);
+	/** Resolves with the first failure, when not all of the plan could be done. */
+	async #applyPods(
+		key: string,
+		replicaSet: ReplicaSet,
+		{ creates, deletes }: ReplicaSetPlan,
+		signal: AbortSignal,
+	): Promise<Error | undefined> {
+		if (creates > 0) return this.#create(key, replicaSet, creates, signal);
+		const failures = await Promise.all(deletes.map((pod) => this.#delete(key, replicaSet, pod)));
+		return failures.find((failure) => failure !== undefined);
 	}
 
 	/** In batches of 1, 2, 4 and so on: when the server refuses Pods, it is asked few times. */
-	async #create(key: string, replicaSet: ReplicaSet, count: number, signal: AbortSignal): Promise<void> {
+	async #create(key: string, replicaSet: ReplicaSet, count: number, signal: AbortSignal): Promise<Error | undefined> {
 		let left = count;
 		for (let batch = 1; left > 0; batch = Math.min(batch * 2, left)) {
 			signal.throwIfAborted();
-			const creates = Array.from({ length: Math.min(batch, left) }, () => this.#createOne(key, replicaSet));
-			left -= creates.length;
-			const failed = (await Promise.allSettled(creates)).find(({ status }) => status === "rejected");
-			if (failed?.status === "rejected") throw failed.reason;
+			const answers = await Promise.all(Array.from({ length: batch }, () => this.#createOne(key, replicaSet)));
+			left -= batch;
+			const refusal = answers.find((answer) => answer !== undefined);
+			if (refusal !== undefined) return refusal === "unwanted" ? undefined : refusal;
 		}
+		return undefined;
 	}
 
-	async #createOne(key: string, replicaSet: ReplicaSet): Promise<void> {
+	/** Resolves with why there is no Pod; "unwanted" where nothing is made any more, and that is right. */
+	async #createOne(key: string, replicaSet: ReplicaSet): Promise<Error | "unwanted" | undefined> {
 		const namespace = replicaSet.metadata.namespace ?? "";
 		try {
 			const pod = await this.#ports.client.create(PODS, namespace, podFromTemplate(replicaSet));
 			this.#writes.wrote(key, pod.metadata.resourceVersion);
 			this.#record(replicaSet, "Normal", "SuccessfulCreate", `Created pod: ${pod.metadata.name}`);
+			return undefined;
 		} catch (error) {
-			if (hasCause(error, "NamespaceTerminating")) return; // Nothing is made there any more, and that is right.
-			this.#record(replicaSet, "Warning", "FailedCreate", `Error creating: ${messageOf(error)}`);
-			throw error;
+			if (hasCause(error, "NamespaceTerminating")) return "unwanted";
+			const failure = asError(error);
+			this.#record(replicaSet, "Warning", "FailedCreate", `Error creating: ${failure.message}`);
+			return failure;
 		}
 	}
 
-	async #delete(key: string, replicaSet: ReplicaSet, pod: Pod): Promise<void> {
+	async #delete(key: string, replicaSet: ReplicaSet, pod: Pod): Promise<Error | undefined> {
 		try {
 			const options = { preconditions: { uid: pod.metadata.uid } };
 			const answer = await ignoreNotFound(this.#ports.client.delete(PODS, splitKey(keyOf(pod)), options));
-			this.#writes.wrote(key, answer?.metadata.resourceVersion);
+			if (answer === undefined) return undefined;
+			this.#writes.wrote(key, answer.metadata.resourceVersion);
 			this.#record(replicaSet, "Normal", "SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`);
+			return undefined;
 		} catch (error) {
-			this.#record(replicaSet, "Warning", "FailedDelete", `Error deleting: ${messageOf(error)}`);
-			throw error;
+			const failure = asError(error);
+			this.#record(replicaSet, "Warning", "FailedDelete", `Error deleting: ${failure.message}`);
+			return failure;
 		}
 	}
 
-	async #applyStatus(replicaSet: ReplicaSet, { status }: ReplicaSetPlan): Promise<void> {
-		if (status === undefined) return;
-		await ignoreNotFound(this.#ports.client.update(REPLICA_SETS, { ...replicaSet, status }, { subresource: "status" }));
+	async #writeStatus(next: ReplicaSet): Promise<void> {
+		await ignoreNotFound(this.#ports.client.update(REPLICA_SETS, next, { subresource: "status" }));
 	}
 
 	#record(object: ReplicaSet, type: "Normal" | "Warning", reason: string, message: string): void {
 		this.#ports.recorder.record({ component: COMPONENT, resource: REPLICA_SETS, object, type, reason, message });
 	}
-}
-
-function messageOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

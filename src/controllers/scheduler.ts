@@ -9,6 +9,7 @@ import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
+import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { placePod, siblingGroupOf, wantsNode } from "../plan/workloads/scheduling.ts";
 import { NodeLoads } from "./node-loads.ts";
@@ -98,17 +99,12 @@ export class Scheduler implements Controller, Reconciler {
 
 	async #refuse(pod: Pod, message: string): Promise<void> {
 		this.#waiting.add(keyOf(pod));
-		const reason = "Unschedulable";
-		const conditions = withScheduled(pod, { type: "PodScheduled", status: "False", reason, message }, this.#now());
-		if (deepEqual(conditions, pod.status?.conditions)) return;
-		const body = { status: { conditions } };
-		const patch = { type: "merge", body } as const;
+		const condition = unschedulable(pod, message, this.#ports.clock.wallMs());
+		if (condition === undefined) return;
+		const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
+		const patch = { type: "strategic", body } as const;
 		await ignoreNotFound(this.#ports.client.patch(PODS, splitKey(keyOf(pod)), patch, { subresource: "status" }));
 		this.#record(pod, "Warning", "FailedScheduling", message);
-	}
-
-	#now(): string {
-		return `${new Date(this.#ports.clock.wallMs()).toISOString().slice(0, 19)}Z`;
 	}
 
 	#record(object: Pod, type: "Normal" | "Warning", reason: string, message: string): void {
@@ -116,14 +112,20 @@ export class Scheduler implements Controller, Reconciler {
 	}
 }
 
-function withScheduled(pod: Pod, condition: Condition, now: string): readonly Condition[] {
-	const before = pod.status?.conditions ?? [];
-	const known = before.find(({ type }) => type === condition.type);
-	const isSame = known?.status === condition.status && known.message === condition.message;
-	if (isSame) return before;
-	const lastTransitionTime = known?.status === condition.status ? (known.lastTransitionTime ?? now) : now;
-	const others = before.filter(({ type }) => type !== condition.type);
-	return [...others, { ...condition, lastProbeTime: null, lastTransitionTime }];
+/** The condition that tells why; undefined when it is told already. */
+function unschedulable(pod: Pod, message: string, nowMs: number): Condition | undefined {
+	const known = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+	if (known?.status === "False" && known.message === message) return undefined;
+	const now = timestamp(nowMs);
+	return {
+		type: "PodScheduled",
+		status: "False",
+		reason: "Unschedulable",
+		message,
+		lastProbeTime: null,
+		lastTransitionTime: known?.status === "False" ? (known.lastTransitionTime ?? now) : now,
+		observedGeneration: pod.metadata.generation ?? 1,
+	};
 }
 
 function mayTakeMore(old: Node, node: Node): boolean {

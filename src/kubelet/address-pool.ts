@@ -19,10 +19,6 @@ export class AddressPool {
 		this.#end = last < OFFSETS_MAX ? Number(last) : OFFSETS_MAX;
 	}
 
-	get used(): number {
-		return this.#used.size;
-	}
-
 	/** A free address, or undefined when every one is in use. */
 	take(): string | undefined {
 		const count = this.#end - FIRST_OFFSET;

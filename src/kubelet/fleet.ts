@@ -19,8 +19,10 @@ import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { type Behaviour, behaviourOf } from "../plan/pod-lifecycle/behaviour.ts";
 import { podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
-import { nextStageMs, type PodRun, stageAt } from "../plan/pod-lifecycle/stage.ts";
-import { AddressPool } from "./address-pool.ts";
+import { nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
+import { timestamp } from "../plan/timestamp.ts";
+import { hasEnded } from "../plan/workloads/pod-state.ts";
+import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
 
 export interface FleetPorts {
@@ -38,7 +40,8 @@ interface Runtime {
 	readonly uid: string;
 	readonly node: NodeRuntime;
 	readonly behaviour: Behaviour;
-	readonly podIPs: readonly string[];
+	/** undefined as long as it has none. */
+	podIPs: readonly string[] | undefined;
 	run: PodRun;
 	/** The time of the next step in the heap; an older entry there is void. */
 	dueMs: number | undefined;
@@ -57,7 +60,9 @@ interface Due {
 
 interface NodeRuntime {
 	readonly node: SimulatedNode;
-	readonly pools: readonly AddressPool[];
+	readonly addresses: NodeAddresses;
+	/** Pods that wait for an address. */
+	readonly waiting: Set<Runtime>;
 }
 
 /** Status writes under way at once. */
@@ -83,7 +88,7 @@ export class Fleet {
 		this.#nodes = new Map(
 			simulatedNodes(options).map((node) => [
 				node.name,
-				{ node, pools: node.podCIDRs.map((range) => new AddressPool(range)) },
+				{ node, addresses: new NodeAddresses(node.podCIDRs), waiting: new Set<Runtime>() },
 			]),
 		);
 	}
@@ -105,7 +110,7 @@ export class Fleet {
 	/** Makes the Node objects that are not there yet. */
 	async #register(): Promise<void> {
 		const { client, clock } = this.#ports;
-		const now = `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`;
+		const now = timestamp(clock.wallMs());
 		for (const { node } of this.#nodes.values()) {
 			await ignoreAlreadyExists(client.create(NODES, "", nodeObject(node, this.#options, now)));
 		}
@@ -114,21 +119,17 @@ export class Fleet {
 	#see(pod: Pod): void {
 		const runtime = this.#runtimeOf(pod);
 		if (runtime === undefined) return;
-		const { deletionTimestamp } = pod.metadata;
-		if (deletionTimestamp !== undefined) {
-			const deadlineMs = Date.parse(deletionTimestamp);
-			const sinceMs = runtime.run.stopping?.sinceMs ?? this.#ports.clock.wallMs();
-			runtime.run = { ...runtime.run, stopping: { sinceMs, deadlineMs } };
-		}
-		this.#schedule(runtime, this.#ports.clock.wallMs());
+		const nowMs = this.#ports.clock.wallMs();
+		runtime.run = stoppedRun(runtime.run, pod, nowMs);
+		this.#schedule(runtime, nowMs);
 	}
 
-	/** What this Pod's node knows of it; undefined for Pods of other nodes, and for those that have ended. */
+	/** What this Pod's node knows of it; undefined for Pods of other nodes, and for those that have ended for good. */
 	#runtimeOf(pod: Pod): Runtime | undefined {
 		const known = this.#runtimes.get(pod.metadata.uid);
 		if (known !== undefined) return known;
 		const node = this.#nodes.get(pod.spec.nodeName ?? "");
-		if (node === undefined || isTerminal(pod)) return undefined;
+		if (node === undefined || (hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)) return undefined;
 		const behaviour = behaviourOf(pod);
 		for (const message of behaviour.problems) this.#warn(pod, "InvalidAnnotation", message);
 		const runtime: Runtime = {
@@ -136,8 +137,8 @@ export class Fleet {
 			uid: pod.metadata.uid,
 			node,
 			behaviour,
-			podIPs: this.#addressesFor(pod, node),
-			run: { boundMs: startOf(pod) ?? this.#ports.clock.wallMs() },
+			podIPs: adoptedAddresses(pod, node),
+			run: runOf(pod, behaviour, this.#ports.clock.wallMs()),
 			dueMs: undefined,
 			isBusy: false,
 			isMissed: false,
@@ -147,20 +148,33 @@ export class Fleet {
 		return runtime;
 	}
 
-	/** A Pod that had addresses keeps them: they do not change while it lives. */
-	#addressesFor(pod: Pod, { node, pools }: NodeRuntime): readonly string[] {
-		if (pod.spec.hostNetwork === true) return node.addresses;
-		const had = (pod.status?.podIPs ?? []).map(({ ip }) => ip);
-		if (had.length > 0) {
-			for (const pool of pools) for (const ip of had) pool.adopt(ip);
-			return had;
+	/**
+	 * Gives the Pod addresses, if it has none. Not when it is seen, but with its first step: by then those of all
+	 * Pods that were there before are known as taken.
+	 */
+	#place(runtime: Runtime, pod: Pod): void {
+		const { node, run } = runtime;
+		if (run.placedMs !== undefined || run.stopping !== undefined) return;
+		runtime.podIPs ??= pod.spec.hostNetwork === true ? node.node.addresses : node.addresses.take();
+		if (runtime.podIPs !== undefined) {
+			runtime.run = { ...run, placedMs: this.#ports.clock.wallMs() };
+		} else if (!node.waiting.has(runtime)) {
+			node.waiting.add(runtime);
+			this.#warn(pod, "FailedCreatePodSandBox", `no free address in the range of node ${node.node.name}`);
 		}
-		const taken = pools.map((pool) => pool.take());
-		const addresses = taken.filter((address) => address !== undefined);
-		if (addresses.length < pools.length) {
-			this.#warn(pod, "FailedCreatePodSandBox", `no free address in the range of node ${node.name}`);
-		}
-		return addresses;
+	}
+
+	/** Its addresses are free again, for those who wait for one. */
+	#release(runtime: Runtime, pod: Pod): void {
+		const { node, podIPs } = runtime;
+		node.waiting.delete(runtime);
+		if (podIPs === undefined || pod.spec.hostNetwork === true) return;
+		runtime.podIPs = undefined;
+		node.addresses.release(podIPs);
+		const [next] = node.waiting;
+		if (next === undefined) return;
+		node.waiting.delete(next);
+		this.#schedule(next, this.#ports.clock.wallMs());
 	}
 
 	#warn(object: Pod, reason: string, message: string): void {
@@ -171,8 +185,7 @@ export class Fleet {
 		const runtime = this.#runtimes.get(pod.metadata.uid);
 		if (runtime === undefined) return;
 		this.#runtimes.delete(runtime.uid);
-		if (pod.spec.hostNetwork === true) return;
-		for (const pool of runtime.node.pools) for (const ip of runtime.podIPs) pool.release(ip);
+		this.#release(runtime, pod);
 	}
 
 	#schedule(runtime: Runtime, atMs: number): void {
@@ -229,6 +242,7 @@ export class Fleet {
 		try {
 			const pod = this.#ports.informers.of(PODS).get(runtime.key);
 			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;
+			this.#place(runtime, pod);
 			await this.#bringForward(runtime, pod);
 			runtime.failures = 0;
 			return nextStageMs(runtime.run, runtime.behaviour, clock.wallMs());
@@ -243,28 +257,36 @@ export class Fleet {
 
 	/** Writes the status of the Pod's stage; one that was deleted and has ended is removed. */
 	async #bringForward(runtime: Runtime, pod: Pod): Promise<void> {
-		const { client, clock } = this.#ports;
-		const nowMs = clock.wallMs();
-		const stage = stageAt(runtime.run, runtime.behaviour, nowMs);
-		const place = { hostIPs: runtime.node.node.addresses, podIPs: runtime.podIPs };
-		const status = podStatusAt(pod, place, stage, runtime.run.boundMs, nowMs);
-		if (!isTerminal(pod) && !deepEqual(status, pod.status)) {
-			await client.update(PODS, { ...pod, status }, { subresource: "status" });
+		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod));
+		if (!isOver) return;
+		this.#release(runtime, pod);
+		if (pod.metadata.deletionTimestamp === undefined) return;
+		const options = { gracePeriodSeconds: 0, preconditions: { uid: runtime.uid } };
+		await this.#ports.client.delete(PODS, splitKey(runtime.key), options);
+	}
+
+	/** Whether the Pod has ended. */
+	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod): Promise<boolean> {
+		const nowMs = this.#ports.clock.wallMs();
+		const stage = stageAt(run, behaviour, nowMs);
+		const place = { hostIPs: node.node.addresses, podIPs };
+		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
+		if (!deepEqual(status, pod.status)) {
+			await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
 		}
-		if (stage.kind !== "ended" || pod.metadata.deletionTimestamp === undefined) return;
-		await client.delete(PODS, splitKey(runtime.key), { gracePeriodSeconds: 0, preconditions: { uid: runtime.uid } });
+		return stage.kind === "ended";
 	}
 }
 
 /** With nothing due, the loop still looks around so often. */
 const IDLE_MS = 60_000;
 
-function isTerminal(pod: Pod): boolean {
-	return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
-}
-
-/** When its node began with it, for a Pod that an earlier run of this program brought up. */
-function startOf(pod: Pod): number | undefined {
-	const { startTime } = pod.status ?? {};
-	return startTime === undefined ? undefined : Date.parse(startTime);
+/** A Pod that had addresses keeps them: they do not change while it lives. */
+function adoptedAddresses(pod: Pod, { addresses }: NodeRuntime): readonly string[] | undefined {
+	const { spec, status } = pod;
+	const had = (status?.podIPs ?? []).map(({ ip }) => ip);
+	// Those of a Pod that has ended are free, and may be another one's by now.
+	if (had.length === 0 || hasEnded(pod)) return undefined;
+	if (spec.hostNetwork !== true) addresses.adopt(had);
+	return had;
 }

@@ -23,14 +23,18 @@ export interface DependentWorld {
 
 export type DependentPlan =
 	| { readonly kind: "keep" }
-	/** Some owners stay: the references to the others go. */
-	| { readonly kind: "disown"; readonly ownerReferences: readonly OwnerReference[] }
+	/** Some owners stay: the references to these go. */
+	| { readonly kind: "disown"; readonly uids: readonly string[] }
 	| { readonly kind: "delete"; readonly propagationPolicy: "Background" | "Foreground" | "Orphan" };
 
 export function planDependent({ object, owners, hasDependents }: DependentWorld): DependentPlan {
-	const stay = owners.filter(({ state }) => state === "solid" || state === "unknown");
-	if (stay.length === owners.length) return { kind: "keep" };
-	if (stay.length > 0) return { kind: "disown", ownerReferences: stay.map(({ reference }) => reference) };
+	const stay = owners.filter(({ state }) => state === "solid");
+	// Nothing is done on a guess: an owner that nobody can look up may be there.
+	if (stay.length === owners.length || owners.some(({ state }) => state === "unknown")) return { kind: "keep" };
+	if (stay.length > 0) {
+		const gone = owners.filter(({ state }) => state !== "solid");
+		return { kind: "disown", uids: gone.map(({ reference }) => reference.uid) };
+	}
 	if (hasDependents && owners.some(({ state }) => state === "waiting")) {
 		return { kind: "delete", propagationPolicy: "Foreground" };
 	}

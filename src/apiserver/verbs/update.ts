@@ -116,7 +116,8 @@ function preparedUpdate(
 	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
 	const defaulted = type.withDefaults(merged);
 	const next = prepare(type, defaulted, stored, subresource);
-	if (!raisesGeneration(type, next, stored)) return next;
+	// What a controller reports, annotations of the status write included, is no change of what is wanted.
+	if (subresource !== undefined || !raisesGeneration(type, next, stored)) return next;
 	return { ...next, metadata: { ...next.metadata, generation: (stored.metadata.generation ?? 0) + 1 } };
 }
 

@@ -4,9 +4,11 @@
  *     sliceplane.dev/startup-time: 2s     from the binding to running containers (100ms)
  *     sliceplane.dev/ready-after: 5s      from running to Ready (0s, or the readiness probe's initial delay)
  *     sliceplane.dev/never-ready: "true"  runs, and is never Ready
+ *     sliceplane.dev/unready-after: 2s    from SIGTERM to a failing readiness probe (stays Ready to the end)
  *     sliceplane.dev/stop-time: 10s       from SIGTERM to the end of its processes (1s)
  *     sliceplane.dev/exit-code: "3"       of its containers when they end (0)
- *     sliceplane.dev/exit-after: 30s      ends by itself; not with restartPolicy Always
+ *     sliceplane.dev/exit-after: 30s      from running to the end of its processes, by themselves; not where the
+ *                                         restart policy would start them again
  *
  * Durations are Go's: `300ms`, `2s`, `1m30s`.
  */
@@ -16,6 +18,8 @@ export interface Behaviour {
 	readonly startupMs: number;
 	/** undefined: never Ready. */
 	readonly readyAfterMs: number | undefined;
+	/** From SIGTERM to not Ready; undefined: it stays as ready as it is, to the end. */
+	readonly unreadyAfterMs: number | undefined;
 	/** undefined: SIGTERM is ignored, so only the grace period's SIGKILL ends it. */
 	readonly stopMs: number | undefined;
 	readonly exitCode: number;
@@ -46,11 +50,17 @@ export function behaviourOf(pod: Pod): Behaviour {
 	return {
 		startupMs: durationMs("startup-time") ?? DEFAULT_STARTUP_MS,
 		readyAfterMs: isNeverReady ? undefined : (durationMs("ready-after") ?? probeDelayMs(pod)),
+		unreadyAfterMs: durationMs("unready-after"),
 		stopMs,
 		exitCode,
-		exitAfterMs: (pod.spec.restartPolicy ?? "Always") === "Always" ? undefined : exitAfterMs,
+		exitAfterMs: isStartedAgain(pod, exitCode) ? undefined : exitAfterMs,
 		problems,
 	};
+}
+
+function isStartedAgain({ spec }: Pod, exitCode: number): boolean {
+	const policy = spec.restartPolicy ?? "Always";
+	return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
 function problemOf(name: string, text: string, want: string): string {

@@ -1,6 +1,7 @@
 /** The status that a kubelet would write for a Pod at a stage of its life. */
 import type { Container, ContainerState, ContainerStatus, Pod, PodPhase, PodStatus } from "../../api/types/core.ts";
 import type { Condition } from "../../api/types/meta.ts";
+import { timestamp } from "../timestamp.ts";
 import type { Stage } from "./stage.ts";
 
 export interface PodPlace {
@@ -10,7 +11,8 @@ export interface PodPlace {
 	readonly podIPs: readonly string[];
 }
 
-export function podStatusAt(pod: Pod, place: PodPlace, stage: Stage, boundMs: number, nowMs: number): PodStatus {
+/** @param seenMs When its node saw the Pod first. */
+export function podStatusAt(pod: Pod, place: PodPlace, stage: Stage, seenMs: number, nowMs: number): PodStatus {
 	const { reason: _reason, message: _message, ...kept } = pod.status ?? {};
 	const [hostIP = ""] = place.hostIPs;
 	return {
@@ -20,21 +22,20 @@ export function podStatusAt(pod: Pod, place: PodPlace, stage: Stage, boundMs: nu
 		conditions: conditionsOf(pod, stage, nowMs),
 		hostIP,
 		hostIPs: place.hostIPs.map((ip) => ({ ip })),
-		...(stage.kind === "starting" ? {} : addressesOf(place)),
-		startTime: pod.status?.startTime ?? timestamp(boundMs),
+		...(hasRun(stage) ? addressesOf(place) : {}),
+		startTime: pod.status?.startTime ?? timestamp(seenMs),
 		containerStatuses: pod.spec.containers.map((container) => containerStatusOf(pod, container, stage)),
 		...initStatuses(pod, stage),
 	};
 }
 
-/** RFC 3339, whole seconds: Ready's transition feeds the trigger time of EndpointSlices. */
-function timestamp(wallMs: number): string {
-	return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
-}
-
 function addressesOf({ podIPs }: PodPlace): Pick<PodStatus, "podIP" | "podIPs"> {
 	const [podIP = ""] = podIPs;
 	return { podIP, podIPs: podIPs.map((ip) => ({ ip })) };
+}
+
+function hasRun(stage: Stage): boolean {
+	return stage.kind === "running" || (stage.kind === "ended" && stage.startedMs !== undefined);
 }
 
 function phaseOf(stage: Stage): PodPhase {
@@ -60,44 +61,56 @@ function conditionsOf(pod: Pod, stage: Stage, nowMs: number): readonly Condition
 }
 
 function wantedConditions(pod: Pod, stage: Stage): readonly Wanted[] {
-	const hasRun = stage.kind === "running" || (stage.kind === "ended" && stage.startedMs !== undefined);
 	const isReady = stage.kind === "running" && stage.isReady;
 	const unready = isReady ? {} : unreadyReason(pod, stage);
 	return [
 		{ type: "PodReadyToStartContainers", isTrue: stage.kind === "running" },
-		{ type: "Initialized", isTrue: hasRun || (pod.spec.initContainers ?? []).length === 0, ...initReason(pod, stage) },
+		initialized(pod, stage),
 		readyCondition(pod, isReady, unready),
 		{ type: "ContainersReady", isTrue: isReady, ...unready },
 		{ type: "PodScheduled", isTrue: true },
 	];
 }
 
+function initialized({ spec: { initContainers = [] } }: Pod, stage: Stage): Wanted {
+	const type = "Initialized";
+	if (phaseOf(stage) === "Succeeded") return { type, isTrue: true, reason: COMPLETED };
+	if (hasRun(stage) || initContainers.length === 0) return { type, isTrue: true };
+	const message = `containers with incomplete status: [${namesOf(initContainers)}]`;
+	return { type, isTrue: false, reason: "ContainersNotInitialized", message };
+}
+
+const COMPLETED = "PodCompleted";
+
 /** Ready asks for every readiness gate as well, which foreign controllers set. */
 function readyCondition(pod: Pod, isReady: boolean, unready: Partial<Wanted>): Wanted {
 	const conditions = pod.status?.conditions ?? [];
-	const missing = (pod.spec.readinessGates ?? []).filter(
-		({ conditionType }) => !conditions.some(({ type, status }) => type === conditionType && status === "True"),
-	);
+	const missing = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+		const gate = conditions.find(({ type }) => type === conditionType);
+		if (gate?.status === "True") return [];
+		return gate === undefined
+			? [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
+			: [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`];
+	});
 	if (!isReady || missing.length === 0) return { type: "Ready", isTrue: isReady, ...unready };
-	const names = missing.map(({ conditionType }) => `"${conditionType}"`).join(", ");
-	return {
-		type: "Ready",
-		isTrue: false,
-		reason: "ReadinessGatesNotReady",
-		message: `the status of pod readiness gate ${names} is not "True"`,
-	};
+	return { type: "Ready", isTrue: false, reason: "ReadinessGatesNotReady", message: missing.join(", ") };
 }
 
-function unreadyReason(pod: Pod, stage: Stage): Partial<Wanted> {
-	if (stage.kind === "ended") return { reason: stage.exitCode === 0 ? "PodCompleted" : "PodFailed" };
-	const names = pod.spec.containers.map(({ name }) => name).join(" ");
+function unreadyReason({ spec }: Pod, stage: Stage): Partial<Wanted> {
+	if (stage.kind === "ended") return { reason: stage.exitCode === 0 ? COMPLETED : "PodFailed" };
+	// Sidecars have no probe here: they are ready when they run.
+	const sidecars = stage.kind === "starting" ? (spec.initContainers ?? []).filter(isSidecar) : [];
+	const names = namesOf([...sidecars, ...spec.containers]);
 	return { reason: "ContainersNotReady", message: `containers with unready status: [${names}]` };
 }
 
-function initReason(pod: Pod, stage: Stage): Partial<Wanted> {
-	const names = (pod.spec.initContainers ?? []).map(({ name }) => name).join(" ");
-	if (stage.kind !== "starting" || names === "") return {};
-	return { reason: "ContainersNotInitialized", message: `containers with incomplete status: [${names}]` };
+/** As Go prints a list. */
+function namesOf(containers: readonly Container[]): string {
+	return containers.map(({ name }) => name).join(" ");
+}
+
+function isSidecar({ restartPolicy }: Container): boolean {
+	return restartPolicy === "Always";
 }
 
 function conditionOf(pod: Pod, wanted: Wanted, before: readonly Condition[], nowMs: number): Condition {
@@ -110,30 +123,33 @@ function conditionOf(pod: Pod, wanted: Wanted, before: readonly Condition[], now
 		lastProbeTime: null,
 		lastTransitionTime: isSame && known.lastTransitionTime !== undefined ? known.lastTransitionTime : timestamp(nowMs),
 		observedGeneration: pod.metadata.generation ?? 1,
-		...(wanted.isTrue || wanted.reason === undefined ? {} : { reason: wanted.reason }),
-		...(wanted.isTrue || wanted.message === undefined ? {} : { message: wanted.message }),
+		...(wanted.reason === undefined ? {} : { reason: wanted.reason }),
+		...(wanted.message === undefined ? {} : { message: wanted.message }),
 	};
 }
 
 function containerStatusOf(pod: Pod, { name, image = "" }: Container, stage: Stage): ContainerStatus {
-	const isRunning = stage.kind === "running";
-	const containerID = `sliceplane://${pod.metadata.uid}/${name}`;
+	const containerID = hasRun(stage) ? `sliceplane://${pod.metadata.uid}/${name}` : undefined;
 	return {
 		name,
 		image,
-		imageID: stage.kind === "starting" ? "" : `sliceplane.dev/simulated@${image}`,
-		...(stage.kind === "starting" ? {} : { containerID }),
-		ready: isRunning && stage.isReady,
-		started: isRunning,
+		imageID: containerID === undefined ? "" : `sliceplane.dev/simulated@${image}`,
+		...(containerID === undefined ? {} : { containerID }),
+		ready: stage.kind === "running" && stage.isReady,
+		started: stage.kind === "running",
 		restartCount: 0,
-		state: stateOf(stage, containerID),
+		state: stateOf(pod, stage, containerID),
 	};
 }
 
-function stateOf(stage: Stage, containerID: string): ContainerState {
-	if (stage.kind === "starting") return { waiting: { reason: "ContainerCreating" } };
+function stateOf(pod: Pod, stage: Stage, containerID: string | undefined): ContainerState {
+	if (stage.kind === "starting") {
+		const hasInit = (pod.spec.initContainers ?? []).length > 0;
+		return { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } };
+	}
 	if (stage.kind === "running") return { running: { startedAt: timestamp(stage.startedMs) } };
-	const { startedMs = stage.endedMs, endedMs, exitCode } = stage;
+	const { startedMs, endedMs, exitCode } = stage;
+	if (startedMs === undefined || containerID === undefined) return { terminated: { exitCode, ...NEVER_RAN } };
 	return {
 		terminated: {
 			exitCode,
@@ -145,14 +161,23 @@ function stateOf(stage: Stage, containerID: string): ContainerState {
 	};
 }
 
+/** A kubelet's words for a container that it never saw. */
+const NEVER_RAN = {
+	reason: "ContainerStatusUnknown",
+	message: "The container could not be located when the pod was terminated",
+} as const;
+
 /** Init containers have run, in no time, when the others start; sidecars go on with them. */
 function initStatuses(pod: Pod, stage: Stage): Pick<PodStatus, "initContainerStatuses"> {
 	const { initContainers = [] } = pod.spec;
 	if (initContainers.length === 0) return {};
 	const initContainerStatuses = initContainers.map((container): ContainerStatus => {
-		const status = containerStatusOf(pod, container, stage);
-		if (stage.kind !== "running" || container.restartPolicy === "Always") return status;
-		const done: Stage = { kind: "ended", startedMs: stage.startedMs, endedMs: stage.startedMs, exitCode: 0 };
+		if (!hasRun(stage)) return containerStatusOf(pod, container, stage);
+		if (isSidecar(container)) {
+			return containerStatusOf(pod, container, stage.kind === "running" ? { ...stage, isReady: true } : stage);
+		}
+		const startedMs = (stage.kind === "starting" ? undefined : stage.startedMs) ?? 0;
+		const done: Stage = { kind: "ended", startedMs, endedMs: startedMs, exitCode: 0 };
 		return { ...containerStatusOf(pod, container, done), ready: true };
 	});
 	return { initContainerStatuses };

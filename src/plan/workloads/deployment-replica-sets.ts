@@ -8,6 +8,7 @@ import { deepEqual, isObject } from "../../kernel/json.ts";
 import { compareStrings } from "../../kernel/order.ts";
 import { NAME_ALPHABET } from "../../kernel/random.ts";
 import { controllerReference } from "./owned-by.ts";
+import type { RollingNumbers } from "./rolling-numbers.ts";
 
 const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
@@ -41,12 +42,13 @@ export function generationsOf(deployment: Deployment, sets: readonly ReplicaSet[
 			compareStrings(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
 			compareStrings(a.metadata.name, b.metadata.name),
 	);
-	const newSet = byAge.find((set) => hasSameTemplate(set.spec.template, deployment.spec.template));
+	const newSet = byAge.find((set) => hasTemplateOf(set, deployment));
 	return { newSet, oldSets: byAge.filter((set) => set !== newSet) };
 }
 
-function hasSameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec): boolean {
-	return a !== undefined && deepEqual(withoutHash(a), withoutHash(b));
+/** Whether the ReplicaSet is one of the Deployment's template as it is now. */
+export function hasTemplateOf(set: ReplicaSet, { spec }: Deployment): boolean {
+	return set.spec.template !== undefined && deepEqual(withoutHash(set.spec.template), withoutHash(spec.template));
 }
 
 function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
@@ -55,7 +57,7 @@ function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
 }
 
 /** Decimal digits as characters of generated names: hashes never spell words. */
-function safeEncoded(number: number): string {
+export function safeEncoded(number: number): string {
 	return [...String(number)].map((digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join("");
 }
 
@@ -76,13 +78,12 @@ export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
 	return Number(metadata.annotations?.[REVISION_ANNOTATION] ?? 0) || 0;
 }
 
-export interface NewSetOptions {
-	readonly replicas: number;
-	readonly maxReplicas: number;
-	readonly revision: number;
-}
-
-export function newReplicaSet(deployment: Deployment, options: NewSetOptions): Draft<ReplicaSet> {
+/** The ReplicaSet of a template that has none yet. */
+export function newReplicaSet(
+	deployment: Deployment,
+	numbers: RollingNumbers,
+	{ size, revision }: { readonly size: number; readonly revision: number },
+): Draft<ReplicaSet> {
 	const hash = templateHash(deployment);
 	const { template, selector, minReadySeconds } = deployment.spec;
 	const labels = { ...template.metadata?.labels, [TEMPLATE_HASH_LABEL]: hash };
@@ -90,11 +91,15 @@ export function newReplicaSet(deployment: Deployment, options: NewSetOptions): D
 		metadata: {
 			name: `${deployment.metadata.name.slice(0, 253 - 1 - hash.length)}-${hash}`,
 			labels,
-			annotations: annotationsFor(deployment, undefined, options),
+			annotations: {
+				...copiedAnnotations(deployment),
+				[REVISION_ANNOTATION]: String(revision),
+				...sizeAnnotations(numbers),
+			},
 			ownerReferences: [controllerReference(DEPLOYMENTS, deployment)],
 		},
 		spec: {
-			replicas: options.replicas,
+			replicas: size,
 			...(minReadySeconds === undefined ? {} : { minReadySeconds }),
 			selector: { ...selector, matchLabels: { ...selector.matchLabels, [TEMPLATE_HASH_LABEL]: hash } },
 			template: { ...template, metadata: { ...template.metadata, labels } },
@@ -102,29 +107,30 @@ export function newReplicaSet(deployment: Deployment, options: NewSetOptions): D
 	};
 }
 
-/** Annotations that the new ReplicaSet should have: the Deployment's, its revision, and the wanted size. */
-export function annotationsFor(
-	deployment: Deployment,
-	existing: ReplicaSet | undefined,
-	{ revision, maxReplicas }: NewSetOptions,
-): StringMap {
-	const copied = Object.fromEntries(
-		Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)),
-	);
-	const before = existing?.metadata.annotations ?? {};
-	const isRolledBack = existing !== undefined && revisionOf(existing) < revision && revisionOf(existing) > 0;
+/** What the Deployment wanted when it last sized a ReplicaSet: how a later scaling is noticed, and shared out. */
+export function sizeAnnotations({ replicas, maxSurge }: RollingNumbers): StringMap {
 	return {
-		...before,
-		...copied,
-		...(isRolledBack ? { [REVISION_HISTORY_ANNOTATION]: historyWith(before, revisionOf(existing)) } : {}),
-		[REVISION_ANNOTATION]: String(existing === undefined ? revision : Math.max(revision, revisionOf(existing))),
-		[DESIRED_REPLICAS_ANNOTATION]: String(deployment.spec.replicas ?? 1),
-		[MAX_REPLICAS_ANNOTATION]: String(maxReplicas),
+		[DESIRED_REPLICAS_ANNOTATION]: String(replicas),
+		[MAX_REPLICAS_ANNOTATION]: String(replicas + maxSurge),
 	};
 }
 
+function copiedAnnotations({ metadata }: Deployment): StringMap {
+	return Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)));
+}
+
+/** The annotations of a ReplicaSet that has become, or still is, the new one; its revision never falls. */
+export function syncedAnnotations(deployment: Deployment, set: ReplicaSet, revision: number): StringMap {
+	const annotations = { ...set.metadata.annotations, ...copiedAnnotations(deployment) };
+	const before = revisionOf(set);
+	if (before >= revision) return annotations;
+	// A lower revision of its own means that the Deployment was rolled back to it.
+	const history = before === 0 ? {} : { [REVISION_HISTORY_ANNOTATION]: historyWith(annotations, before) };
+	return { ...annotations, ...history, [REVISION_ANNOTATION]: String(revision) };
+}
+
 function historyWith(annotations: StringMap, revision: number): string {
-	const entries = [...(annotations[REVISION_HISTORY_ANNOTATION] ?? "").split(",").filter((text) => text !== "")];
+	const entries = (annotations[REVISION_HISTORY_ANNOTATION] ?? "").split(",").filter((text) => text !== "");
 	entries.push(String(revision));
 	while (entries.join(",").length > HISTORY_CHARACTERS_MAX) entries.shift();
 	return entries.join(",");

@@ -11,7 +11,10 @@ import { DESIRED_REPLICAS_ANNOTATION, type Generations, MAX_REPLICAS_ANNOTATION 
 import { hasEnded } from "./pod-state.ts";
 import type { RollingNumbers } from "./rolling-numbers.ts";
 
-/** Wanted sizes by the name of the ReplicaSet; those not named stay as they are. */
+/**
+ * Wanted sizes by the name of the ReplicaSet; those not named are left alone. One that is named with the
+ * size that it has is sized all the same: it notes what the Deployment wants now.
+ */
 export type Sizes = ReadonlyMap<string, number>;
 
 const NO_CHANGE: Sizes = new Map();
@@ -78,11 +81,11 @@ function shrinkStep(
 export function recreateStep(
 	numbers: RollingNumbers,
 	{ newSet, oldSets }: Generations,
-	oldPods: readonly Pod[],
+	oldPods: () => readonly Pod[],
 ): { readonly sizes: Sizes; readonly mayCreate: boolean } {
 	const growing = oldSets.filter((set) => sizeOf(set) > 0);
 	if (growing.length > 0) return { sizes: new Map(growing.map((set) => [set.metadata.name, 0])), mayCreate: false };
-	const isGone = sum(oldSets, ({ status }) => status?.replicas ?? 0) === 0 && oldPods.every(hasEnded);
+	const isGone = sum(oldSets, ({ status }) => status?.replicas ?? 0) === 0 && oldPods().every(hasEnded);
 	if (!isGone || newSet === undefined) return { sizes: NO_CHANGE, mayCreate: isGone };
 	const sizes = sizeOf(newSet) === numbers.replicas ? NO_CHANGE : new Map([[newSet.metadata.name, numbers.replicas]]);
 	return { sizes, mayCreate: true };
@@ -97,18 +100,17 @@ export function isScaled({ spec }: Deployment, sets: readonly ReplicaSet[]): boo
 }
 
 /** Scaling while a rollout is under way (or paused): every ReplicaSet keeps its share. */
-export function scaledSizes(numbers: RollingNumbers, { newSet, oldSets }: Generations, isRolling: boolean): Sizes {
+export function scaledSizes(deployment: Deployment, numbers: RollingNumbers, { newSet, oldSets }: Generations): Sizes {
 	const { replicas } = numbers;
 	const sets = newSet === undefined ? oldSets : [...oldSets, newSet];
 	const active = sets.filter((set) => sizeOf(set) > 0);
 	const [only = newSet ?? oldSets.at(-1)] = active;
-	if (active.length <= 1) {
-		return only === undefined || sizeOf(only) === replicas ? NO_CHANGE : new Map([[only.metadata.name, replicas]]);
-	}
+	if (active.length <= 1) return only === undefined ? NO_CHANGE : new Map([[only.metadata.name, replicas]]);
 	if (newSet !== undefined && isSaturated(newSet, replicas)) {
 		return new Map(active.filter((set) => set !== newSet).map((set) => [set.metadata.name, 0]));
 	}
-	return isRolling ? proportionalSizes(numbers, active) : NO_CHANGE;
+	if (deployment.spec.strategy?.type === "Recreate") return NO_CHANGE;
+	return proportionalSizes(numbers, active, deployment.status?.replicas ?? 0);
 }
 
 function isSaturated(set: ReplicaSet, replicas: number): boolean {
@@ -116,37 +118,47 @@ function isSaturated(set: ReplicaSet, replicas: number): boolean {
 	return sizeOf(set) === replicas && desired === replicas && availableOf(set) === replicas;
 }
 
-function proportionalSizes({ replicas, maxSurge }: RollingNumbers, active: readonly ReplicaSet[]): Sizes {
+function proportionalSizes(
+	{ replicas, maxSurge }: RollingNumbers,
+	active: readonly ReplicaSet[],
+	podsBefore: number,
+): Sizes {
 	const allowed = replicas > 0 ? replicas + maxSurge : 0;
 	const toAdd = allowed - sum(active, sizeOf);
 	const ordered = [...active].sort((a, b) => sizeOf(b) - sizeOf(a) || byAge(a, b, toAdd));
 	const sizes = new Map<string, number>();
-	let added = 0;
+	let left = toAdd;
 	for (const set of ordered) {
-		const share = toAdd === 0 ? 0 : clipped(proportion(set, allowed), toAdd - added);
-		sizes.set(set.metadata.name, Math.max(0, sizeOf(set) + share));
-		added += share;
+		const share = left === 0 ? 0 : clipped(proportion(set, allowed, podsBefore), left, toAdd);
+		sizes.set(set.metadata.name, sizeOf(set) + share);
+		left -= share;
 	}
 	const [largest] = ordered;
 	if (largest !== undefined) {
-		const size = (sizes.get(largest.metadata.name) ?? 0) + toAdd - added;
-		sizes.set(largest.metadata.name, Math.max(0, size));
+		sizes.set(largest.metadata.name, Math.max(0, (sizes.get(largest.metadata.name) ?? 0) + left));
 	}
 	return sizes;
 }
 
 /** Ties: the newer one first when growing, the older one when shrinking. */
 function byAge(a: ReplicaSet, b: ReplicaSet, toAdd: number): number {
-	const order = compareStrings(a.metadata.creationTimestamp, b.metadata.creationTimestamp);
+	const order =
+		compareStrings(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
+		compareStrings(a.metadata.name, b.metadata.name);
 	return toAdd > 0 ? -order : order;
 }
 
-function proportion(set: ReplicaSet, allowed: number): number {
+/**
+ * How many Pods more (or fewer) keep the ReplicaSet's part of the whole. The whole as it was is what its
+ * annotation says; without one, the Pods that there are.
+ */
+function proportion(set: ReplicaSet, allowed: number, podsBefore: number): number {
 	const size = sizeOf(set);
-	const before = Number(set.metadata.annotations?.[MAX_REPLICAS_ANNOTATION] ?? size) || size;
-	return Math.round((size * allowed) / before) - size;
+	if (allowed === 0) return -size;
+	const before = Number(set.metadata.annotations?.[MAX_REPLICAS_ANNOTATION] ?? 0) || podsBefore;
+	return before === 0 ? 0 : Math.round((size * allowed) / before) - size;
 }
 
-function clipped(share: number, left: number): number {
-	return left > 0 ? Math.max(0, Math.min(share, left)) : Math.min(0, Math.max(share, left));
+function clipped(share: number, left: number, toAdd: number): number {
+	return toAdd > 0 ? Math.min(share, left) : Math.max(share, left);
 }

@@ -1,29 +1,29 @@
 /** Decides how the ReplicaSets and the status of one Deployment must change: one step at a time. */
 import type { Deployment, ReplicaSet } from "../../api/types/apps.ts";
 import type { Pod } from "../../api/types/core.ts";
-import type { Draft, StringMap } from "../../api/types/meta.ts";
+import type { Draft } from "../../api/types/meta.ts";
 import { deepEqual } from "../../kernel/json.ts";
+import { compareStrings } from "../../kernel/order.ts";
+import { recheckOfProgressMs } from "./deployment-conditions.ts";
 import {
-	annotationsFor,
-	DESIRED_REPLICAS_ANNOTATION,
 	type Generations,
 	generationsOf,
-	MAX_REPLICAS_ANNOTATION,
-	type NewSetOptions,
 	newReplicaSet,
 	REVISION_ANNOTATION,
 	revisionOf,
+	sizeAnnotations,
+	syncedAnnotations,
 } from "./deployment-replica-sets.ts";
 import { firstSize, isScaled, recreateStep, rollingStep, type Sizes, scaledSizes, sizeOf } from "./deployment-sizes.ts";
-import { type DeploymentStatus, deploymentStatus, progressDeadlineMs } from "./deployment-status.ts";
+import { deploymentStatus, isComplete } from "./deployment-status.ts";
 import { type RollingNumbers, rollingNumbers } from "./rolling-numbers.ts";
 
 export interface DeploymentWorld {
 	readonly deployment: Deployment;
 	/** Those that the Deployment controls. */
 	readonly replicaSets: readonly ReplicaSet[];
-	/** Pods of those ReplicaSets. */
-	readonly pods: readonly Pod[];
+	/** The Pods of one of them; asked only where they matter. */
+	podsOf(replicaSet: ReplicaSet): readonly Pod[];
 	readonly nowMs: number;
 }
 
@@ -38,184 +38,145 @@ export interface DeploymentPlan {
 	readonly create: Draft<ReplicaSet> | undefined;
 	readonly updates: readonly Resize[];
 	readonly deletes: readonly ReplicaSet[];
-	/** The Deployment's own annotations, when its revision changed. */
-	readonly annotations: StringMap | undefined;
-	/** undefined when the stored status is right. */
-	readonly status: DeploymentStatus | undefined;
+	/** The Deployment with its new status and revision, for `/status`; undefined when what is stored is right. */
+	readonly next: Deployment | undefined;
 	/** The progress deadline passes by time alone. */
 	readonly recheckAfterMs: number | undefined;
+}
+
+interface Situation extends DeploymentWorld, Generations {
+	readonly numbers: RollingNumbers;
+	/** Of the template as it is now. */
+	readonly revision: number;
+}
+
+/** What one kind of sync does to the ReplicaSets. */
+interface Steps {
+	readonly create?: Draft<ReplicaSet>;
+	readonly sizes?: Sizes;
+	readonly deletes?: readonly ReplicaSet[];
+	/** Whether the sync works on a rollout, so that its progress is judged. */
+	readonly isRollout: boolean;
 }
 
 export function planDeployment(world: DeploymentWorld): DeploymentPlan {
 	const { deployment, replicaSets } = world;
 	const generations = generationsOf(deployment, replicaSets);
-	const numbers = rollingNumbers(deployment);
-	if (deployment.metadata.deletionTimestamp !== undefined) return finished(world, generations, numbers, {});
+	const revision = Math.max(0, ...generations.oldSets.map(revisionOf)) + 1;
+	const situation = { ...world, ...generations, numbers: rollingNumbers(deployment), revision };
+	return finished(situation, stepsOf(situation));
+}
+
+function stepsOf(situation: Situation): Steps {
+	const { deployment, replicaSets } = situation;
+	if (deployment.metadata.deletionTimestamp !== undefined) return { isRollout: false };
 	const isPaused = deployment.spec.paused === true;
-	if (isPaused || isScaled(deployment, replicaSets)) return scalePlan(world, generations, numbers);
-	return deployment.spec.strategy?.type === "Recreate"
-		? recreatePlan(world, generations, numbers)
-		: rollingPlan(world, generations, numbers);
-}
-
-interface Steps {
-	readonly create?: Draft<ReplicaSet>;
-	readonly sizes?: Sizes;
-	/** Whether the new ReplicaSet's annotations are brought in line. */
-	readonly revision?: number;
-}
-
-function scalePlan(world: DeploymentWorld, generations: Generations, numbers: RollingNumbers): DeploymentPlan {
-	const isRolling = world.deployment.spec.strategy?.type !== "Recreate";
-	return finished(world, generations, numbers, { sizes: scaledSizes(numbers, generations, isRolling) });
-}
-
-function rollingPlan(world: DeploymentWorld, generations: Generations, numbers: RollingNumbers): DeploymentPlan {
-	const { newSet, oldSets } = generations;
-	const revision = nextRevision(oldSets);
-	if (newSet !== undefined) {
-		return finished(world, generations, numbers, { sizes: rollingStep(numbers, newSet, oldSets), revision });
+	if (isPaused || isScaled(deployment, replicaSets)) {
+		const sizes = scaledSizes(deployment, situation.numbers, situation);
+		return { sizes, deletes: isPaused ? outdated(situation) : [], isRollout: false };
 	}
-	const replicas = firstSize(numbers, oldSets);
-	const create = newReplicaSet(world.deployment, { replicas, maxReplicas: maxReplicas(numbers), revision });
+	const steps = deployment.spec.strategy?.type === "Recreate" ? recreateSteps(situation) : rollingSteps(situation);
+	const isAtRest = (steps.sizes?.size ?? 0) === 0 && isComplete(deployment, deployment.status);
+	return { ...steps, deletes: isAtRest ? outdated(situation) : [], isRollout: true };
+}
+
+type RolloutSteps = Pick<Steps, "create" | "sizes">;
+
+function rollingSteps({ deployment, numbers, newSet, oldSets, revision }: Situation): RolloutSteps {
+	if (newSet !== undefined) return { sizes: rollingStep(numbers, newSet, oldSets) };
+	const create = newReplicaSet(deployment, numbers, { size: firstSize(numbers, oldSets), revision });
 	// Making the new one is no step of its own: the old ones may give way in the same sync.
-	return finished(world, generations, numbers, {
-		create,
-		sizes: rollingStep(numbers, asMade(create), oldSets),
-		revision,
-	});
+	return { create, sizes: rollingStep(numbers, asMade(create), oldSets) };
 }
 
-function recreatePlan(world: DeploymentWorld, generations: Generations, numbers: RollingNumbers): DeploymentPlan {
-	const oldNames = new Set(generations.oldSets.map(({ metadata }) => metadata.uid));
-	const oldPods = world.pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => oldNames.has(uid)));
-	const { sizes, mayCreate } = recreateStep(numbers, generations, oldPods);
-	const revision = nextRevision(generations.oldSets);
-	if (!mayCreate || generations.newSet !== undefined) return finished(world, generations, numbers, { sizes, revision });
-	const { replicas } = numbers;
-	const create = newReplicaSet(world.deployment, { replicas, maxReplicas: maxReplicas(numbers), revision });
-	return finished(world, generations, numbers, { create, sizes, revision });
-}
-
-function nextRevision(oldSets: readonly ReplicaSet[]): number {
-	return Math.max(0, ...oldSets.map(revisionOf)) + 1;
-}
-
-function maxReplicas({ replicas, maxSurge }: RollingNumbers): number {
-	return replicas > 0 ? replicas + maxSurge : 0;
+function recreateSteps(situation: Situation): RolloutSteps {
+	const { deployment, numbers, oldSets, revision } = situation;
+	const { sizes, mayCreate } = recreateStep(numbers, situation, () => oldSets.flatMap((set) => situation.podsOf(set)));
+	if (!mayCreate || situation.newSet !== undefined) return { sizes };
+	return { create: newReplicaSet(deployment, numbers, { size: numbers.replicas, revision }), sizes };
 }
 
 /** A ReplicaSet that is about to be made, for the arithmetic of the same sync. */
-function asMade(draft: Draft<ReplicaSet>): ReplicaSet {
-	const metadata = {
-		uid: "",
-		resourceVersion: "",
-		creationTimestamp: "",
-		...draft.metadata,
-		name: draft.metadata.name ?? "",
-	};
-	return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: draft.spec };
+function asMade({ metadata, spec }: Draft<ReplicaSet>): ReplicaSet {
+	const { name = "" } = metadata;
+	const filled = { uid: "", resourceVersion: "", creationTimestamp: "", ...metadata, name };
+	return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: filled, spec };
 }
 
-function finished(
-	world: DeploymentWorld,
-	generations: Generations,
-	numbers: RollingNumbers,
-	steps: Steps,
-): DeploymentPlan {
-	const { deployment, nowMs } = world;
-	const { newSet, oldSets } = generations;
+function finished(situation: Situation, { create, sizes, deletes = [], isRollout }: Steps): DeploymentPlan {
+	const { deployment, newSet, nowMs } = situation;
+	const made = create === undefined ? undefined : asMade(create);
 	const status = deploymentStatus({
-		deployment,
-		newSet: newSet ?? (steps.create === undefined ? undefined : asMade(steps.create)),
-		oldSets,
-		isNewSetCreated: steps.create !== undefined,
-		numbers,
-		nowMs,
+		...situation,
+		newSet: newSet ?? made,
+		isNewSetCreated: create !== undefined,
+		isRollout,
 	});
+	const next = { ...deployment, metadata: withRevision(situation, newSet ?? made), status };
 	return {
-		create: steps.create,
-		updates: resizes(world, generations, numbers, steps),
-		deletes: steps.revision === undefined ? [] : outdated(deployment, oldSets, status),
-		annotations: ownAnnotations(deployment, newSet, steps.revision),
-		status: deepEqual(status, deployment.status) ? undefined : status,
-		recheckAfterMs: isUnfinished(status) ? progressDeadlineMs(deployment) : undefined,
+		create,
+		updates: resizes(situation, sizes ?? new Map()),
+		deletes,
+		next: deepEqual(next, deployment) ? undefined : next,
+		recheckAfterMs: isRollout ? recheckOfProgressMs(deployment, status, nowMs) : undefined,
 	};
 }
 
-function isUnfinished({ conditions = [] }: DeploymentStatus): boolean {
-	const progressing = conditions.find(({ type }) => type === "Progressing");
-	return progressing?.status === "True" && progressing.reason !== "NewReplicaSetAvailable";
+/** The Deployment carries the revision of its new ReplicaSet. */
+function withRevision({ deployment, revision }: Situation, newSet: ReplicaSet | undefined): Deployment["metadata"] {
+	const { metadata } = deployment;
+	if (newSet === undefined) return metadata;
+	const annotations = {
+		...metadata.annotations,
+		[REVISION_ANNOTATION]: String(Math.max(revision, revisionOf(newSet))),
+	};
+	return { ...metadata, annotations };
 }
 
-function resizes(
-	{ deployment }: DeploymentWorld,
-	{ newSet, oldSets }: Generations,
-	numbers: RollingNumbers,
-	{ sizes = new Map(), revision }: Steps,
-): readonly Resize[] {
-	const sets = newSet === undefined ? oldSets : [...oldSets, newSet];
+function resizes(situation: Situation, sizes: Sizes): readonly Resize[] {
+	const { newSet, oldSets } = situation;
+	if (situation.deployment.metadata.deletionTimestamp !== undefined) return [];
 	const changed: Resize[] = [];
-	for (const set of sets) {
-		const to = sizes.get(set.metadata.name) ?? sizeOf(set);
-		const next =
-			set === newSet && revision !== undefined
-				? currentSet(deployment, set, { replicas: to, maxReplicas: maxReplicas(numbers), revision })
-				: sizedSet(deployment, set, to, numbers);
-		if (!deepEqual(next, set)) changed.push({ next, from: sizeOf(set), to });
+	for (const set of newSet === undefined ? oldSets : [...oldSets, newSet]) {
+		const synced = set === newSet ? syncedSet(situation, set) : set;
+		const size = sizes.get(set.metadata.name);
+		const next = size === undefined ? synced : sizedSet(situation.numbers, synced, size);
+		if (!deepEqual(next, set)) changed.push({ next, from: sizeOf(set), to: sizeOf(next) });
 	}
 	return changed;
 }
 
 /** The new ReplicaSet, with everything that it takes over from the Deployment. */
-function currentSet(deployment: Deployment, set: ReplicaSet, options: NewSetOptions): ReplicaSet {
-	const { minReadySeconds } = deployment.spec;
-	const spec = {
-		...set.spec,
-		replicas: options.replicas,
-		...(minReadySeconds === undefined ? {} : { minReadySeconds }),
-	};
-	return { ...set, metadata: { ...set.metadata, annotations: annotationsFor(deployment, set, options) }, spec };
+function syncedSet({ deployment, revision }: Situation, set: ReplicaSet): ReplicaSet {
+	const { minReadySeconds = 0 } = deployment.spec;
+	const spec = minReadySeconds === (set.spec.minReadySeconds ?? 0) ? set.spec : { ...set.spec, minReadySeconds };
+	return { ...set, metadata: { ...set.metadata, annotations: syncedAnnotations(deployment, set, revision) }, spec };
 }
 
-/** Another ReplicaSet: only its size is the Deployment's to say. */
-function sizedSet(deployment: Deployment, set: ReplicaSet, replicas: number, numbers: RollingNumbers): ReplicaSet {
-	if (replicas === sizeOf(set)) return set;
-	const metadata = { ...set.metadata, annotations: sizedAnnotations(set, deployment, numbers) };
-	return { ...set, metadata, spec: { ...set.spec, replicas } };
+function sizedSet(numbers: RollingNumbers, set: ReplicaSet, replicas: number): ReplicaSet {
+	const annotations = { ...set.metadata.annotations, ...sizeAnnotations(numbers) };
+	return { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas } };
 }
 
-function sizedAnnotations({ metadata }: ReplicaSet, { spec }: Deployment, numbers: RollingNumbers): StringMap {
-	return {
-		...metadata.annotations,
-		[DESIRED_REPLICAS_ANNOTATION]: String(spec.replicas ?? 1),
-		[MAX_REPLICAS_ANNOTATION]: String(maxReplicas(numbers)),
-	};
-}
+/** A history limit of the largest int32 is none. */
+const NO_HISTORY_LIMIT = 2_147_483_647;
 
-/** The Deployment carries the revision of its new ReplicaSet. */
-function ownAnnotations(
-	{ metadata }: Deployment,
-	newSet: ReplicaSet | undefined,
-	revision: number | undefined,
-): StringMap | undefined {
-	if (revision === undefined) return undefined;
-	const wanted = String(Math.max(revision, newSet === undefined ? 0 : revisionOf(newSet)));
-	if (metadata.annotations?.[REVISION_ANNOTATION] === wanted) return undefined;
-	return { ...metadata.annotations, [REVISION_ANNOTATION]: wanted };
-}
-
-/** Old ReplicaSets beyond the history limit, once the rollout is complete; only those with nothing left. */
-function outdated(
-	deployment: Deployment,
-	oldSets: readonly ReplicaSet[],
-	{ conditions = [] }: DeploymentStatus,
-): readonly ReplicaSet[] {
-	const isComplete = conditions.some(({ reason }) => reason === "NewReplicaSetAvailable");
-	if (!isComplete) return [];
-	const empty = oldSets.filter(
-		(set) => sizeOf(set) === 0 && (set.status?.replicas ?? 0) === 0 && set.metadata.deletionTimestamp === undefined,
+/** Old ReplicaSets beyond the history limit, lowest revision first; those with anything left are skipped. */
+function outdated({ deployment, oldSets }: Situation): readonly ReplicaSet[] {
+	const limit = deployment.spec.revisionHistoryLimit ?? 10;
+	if (limit === NO_HISTORY_LIMIT) return [];
+	const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+	const byRevision = [...alive].sort(
+		(a, b) =>
+			revisionOf(a) - revisionOf(b) ||
+			compareStrings(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
+			compareStrings(a.metadata.name, b.metadata.name),
 	);
-	const excess = oldSets.length - (deployment.spec.revisionHistoryLimit ?? 10);
-	return [...empty].sort((a, b) => revisionOf(a) - revisionOf(b)).slice(0, Math.max(0, excess));
+	return byRevision.slice(0, Math.max(0, alive.length - limit)).filter(isEmpty);
+}
+
+/** Nothing wanted, nothing left, and its controller has seen that nothing is wanted. */
+function isEmpty(set: ReplicaSet): boolean {
+	const { replicas = 0, observedGeneration = 0 } = set.status ?? {};
+	return sizeOf(set) === 0 && replicas === 0 && observedGeneration >= (set.metadata.generation ?? 1);
 }

@@ -1,99 +1,105 @@
-/** Decides how the Pods of one ReplicaSet must change. */
-import { matchesLabels, requirementsOf } from "../../api/label-selector.ts";
-import { controllerOf } from "../../api/resource.ts";
+/** Decides how the Pods of one ReplicaSet must change, and what it reports of them. */
 import { REPLICA_SETS } from "../../api/resource-names.ts";
 import type { ReplicaSet } from "../../api/types/apps.ts";
 import type { Pod } from "../../api/types/core.ts";
-import type { Draft } from "../../api/types/meta.ts";
-import { deepEqual } from "../../kernel/json.ts";
+import type { Condition, Draft } from "../../api/types/meta.ts";
+import { withCondition, withoutCondition } from "./conditions.ts";
 import { controllerReference } from "./owned-by.ts";
-import { isActive, isAvailable, readySinceMs } from "./pod-state.ts";
+import { hasEnded, isActive, isAvailable, readySinceMs } from "./pod-state.ts";
 import { victimsFirst } from "./victim-order.ts";
 
 export interface ReplicaSetWorld {
 	readonly replicaSet: ReplicaSet;
-	/** Pods of the namespace that the ReplicaSet controls, or that match its selector and nobody controls. */
+	/** Pods that it controls and that match its selector. */
 	readonly pods: readonly Pod[];
 	/** Active Pods of the same owner group by node: all ReplicaSets of one Deployment are a group. */
-	readonly podsOnNode: ReadonlyMap<string, number>;
+	podsOnNode(): ReadonlyMap<string, number>;
 	readonly nowMs: number;
 }
 
 export interface ReplicaSetPlan {
-	/** Pods without a controller that match: they become this ReplicaSet's. */
-	readonly adoptions: readonly Pod[];
 	/** How many Pods to make from the template. */
 	readonly creates: number;
 	readonly deletes: readonly Pod[];
-	/** undefined when the stored status is right. */
-	readonly status: NonNullable<ReplicaSet["status"]> | undefined;
-	/** A ready Pod becomes available by time alone. */
-	readonly recheckAfterMs: number | undefined;
 }
 
 /** Creates and deletes of one sync, so that a huge ReplicaSet does not hold its worker. Upstream's number. */
 const BURST = 500;
 
 export function planReplicaSet(world: ReplicaSetWorld): ReplicaSetPlan {
-	const { replicaSet, nowMs } = world;
-	const owned = world.pods.filter((pod) => controllerOf(pod)?.uid === replicaSet.metadata.uid);
-	const isDeleted = replicaSet.metadata.deletionTimestamp !== undefined;
-	const adoptions = isDeleted ? [] : world.pods.filter((pod) => isAdoptable(replicaSet, pod));
-	const active = [...owned, ...adoptions].filter(isActive);
-	const missing = isDeleted ? 0 : (replicaSet.spec.replicas ?? 1) - active.length;
-	const status = statusOf(replicaSet, owned, active, nowMs);
+	const { replicaSet, pods } = world;
+	if (replicaSet.metadata.deletionTimestamp !== undefined) return { creates: 0, deletes: [] };
+	const active = pods.filter(isActive);
+	const missing = (replicaSet.spec.replicas ?? 1) - active.length;
 	return {
-		adoptions,
 		creates: Math.max(0, Math.min(missing, BURST)),
-		deletes: missing < 0 ? victims(world, active, Math.min(-missing, BURST)) : [],
-		status: deepEqual(status, replicaSet.status) ? undefined : status,
-		recheckAfterMs: recheckAfterMs(replicaSet, active, nowMs),
+		deletes: missing < 0 ? victims(world, active, -missing) : [],
 	};
 }
 
-function isAdoptable({ spec }: ReplicaSet, pod: Pod): boolean {
-	if (controllerOf(pod) !== undefined || !isActive(pod)) return false;
-	return matchesLabels(requirementsOf(spec.selector), pod.metadata.labels);
+/** When every Pod must go, the order does not matter. */
+function victims(world: ReplicaSetWorld, active: readonly Pod[], surplus: number): readonly Pod[] {
+	const ordered =
+		surplus >= active.length ? active : victimsFirst(active, { nowMs: world.nowMs, podsOnNode: world.podsOnNode() });
+	return ordered.slice(0, Math.min(surplus, BURST));
 }
 
-function victims(world: ReplicaSetWorld, active: readonly Pod[], count: number): readonly Pod[] {
-	return count >= active.length ? active : victimsFirst(active, world).slice(0, count);
-}
+type ReplicaSetStatus = NonNullable<ReplicaSet["status"]>;
+export type StatusWorld = Pick<ReplicaSetWorld, "replicaSet" | "pods" | "nowMs">;
 
-function statusOf(
-	replicaSet: ReplicaSet,
-	owned: readonly Pod[],
-	active: readonly Pod[],
-	nowMs: number,
-): NonNullable<ReplicaSet["status"]> {
-	const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
-	const labels = replicaSet.spec.template?.metadata?.labels ?? {};
-	const isFullyLabeled = (pod: Pod): boolean =>
-		Object.entries(labels).every(([key, value]) => pod.metadata.labels?.[key] === value);
+/**
+ * The status as it should be.
+ * @param failure Why Pods could not be made or deleted in this sync; undefined when all went well.
+ */
+export function replicaSetStatus(world: StatusWorld, failure: string | undefined): ReplicaSetStatus {
+	const { replicaSet, pods, nowMs } = world;
+	const { minReadySeconds = 0, template } = replicaSet.spec;
+	const labels = Object.entries(template?.metadata?.labels ?? {});
+	const active = pods.filter(isActive);
+	const ready = active.filter((pod) => readySinceMs(pod) !== undefined);
 	const counts = {
-		fullyLabeledReplicas: active.filter(isFullyLabeled).length,
-		readyReplicas: active.filter((pod) => readySinceMs(pod) !== undefined).length,
-		availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length,
+		fullyLabeledReplicas: active.filter(({ metadata }) =>
+			labels.every(([key, value]) => metadata.labels?.[key] === value),
+		).length,
+		readyReplicas: ready.length,
+		availableReplicas: ready.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length,
 	};
+	const conditions = conditionsOf(world, active.length, failure);
 	return {
 		replicas: active.length,
 		...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
 		// A pointer upstream: 0 is printed.
-		terminatingReplicas: owned.filter((pod) => !isActive(pod) && pod.metadata.deletionTimestamp !== undefined).length,
+		terminatingReplicas: pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)).length,
 		observedGeneration: replicaSet.metadata.generation ?? 1,
-		...(replicaSet.status?.conditions === undefined ? {} : { conditions: replicaSet.status.conditions }),
+		...(conditions.length === 0 ? {} : { conditions }),
 	};
 }
 
-function recheckAfterMs({ spec }: ReplicaSet, active: readonly Pod[], nowMs: number): number | undefined {
-	const minReadyMs = (spec.minReadySeconds ?? 0) * 1000;
+/** A failure that stays keeps the text of the first time. */
+function conditionsOf(
+	{ replicaSet, nowMs }: StatusWorld,
+	active: number,
+	failure: string | undefined,
+): readonly Condition[] {
+	const before = replicaSet.status?.conditions ?? [];
+	if (failure === undefined) return withoutCondition(before, "ReplicaFailure");
+	if (before.some(({ type }) => type === "ReplicaFailure")) return before;
+	const reason = active < (replicaSet.spec.replicas ?? 1) ? "FailedCreate" : "FailedDelete";
+	const change = { type: "ReplicaFailure", status: "True", reason, message: failure } as const;
+	return withCondition(before, change, nowMs).map(({ lastUpdateTime: _, ...condition }) => condition);
+}
+
+/** When the next ready Pod becomes available by time alone. */
+export function recheckOfAvailabilityMs({ replicaSet, pods, nowMs }: StatusWorld): number | undefined {
+	const minReadyMs = (replicaSet.spec.minReadySeconds ?? 0) * 1000;
 	if (minReadyMs === 0) return undefined;
-	const waits = active
-		.map((pod) => readySinceMs(pod))
-		.filter((sinceMs) => sinceMs !== undefined)
-		.map((sinceMs) => sinceMs + minReadyMs - nowMs)
-		.filter((waitMs) => waitMs > 0);
-	return waits.length === 0 ? undefined : Math.min(...waits);
+	let soonest: number | undefined;
+	for (const pod of pods) {
+		const sinceMs = isActive(pod) ? readySinceMs(pod) : undefined;
+		const waitMs = sinceMs === undefined ? 0 : sinceMs + minReadyMs - nowMs;
+		if (waitMs > 0) soonest = Math.min(waitMs, soonest ?? waitMs);
+	}
+	return soonest;
 }
 
 /** A Pod from the ReplicaSet's template, as it is sent to the API. */

@@ -10,9 +10,10 @@ export interface RollingNumbers {
 	readonly maxUnavailable: number;
 }
 
+/** Recreate has no such numbers: it counts as available only when every Pod is. */
 export function rollingNumbers({ spec }: Deployment): RollingNumbers {
 	const replicas = spec.replicas ?? 1;
-	if (spec.strategy?.type === "Recreate") return { replicas, maxSurge: 0, maxUnavailable: replicas };
+	if (spec.strategy?.type === "Recreate") return { replicas, maxSurge: 0, maxUnavailable: 0 };
 	const { maxSurge = "25%", maxUnavailable = "25%" } = spec.strategy?.rollingUpdate ?? {};
 	const surge = absolute(maxSurge, replicas, Math.ceil);
 	const unavailable = absolute(maxUnavailable, replicas, Math.floor);

@@ -1,15 +1,14 @@
 /** Which node a Pod goes to: the one with the fewest Pods of the same workload, then the fewest of all. */
-
 import { controllerOf } from "../../api/resource.ts";
 import type { Node, Pod, Taint, Toleration } from "../../api/types/core.ts";
-import { compareStrings } from "../../kernel/order.ts";
+import { compareStrings, groupBy } from "../../kernel/order.ts";
 import { hasEnded } from "./pod-state.ts";
 
 export interface SchedulingWorld {
 	readonly pod: Pod;
 	readonly nodes: readonly Node[];
 	/** Pods that are bound to the node and have not ended. */
-	podsOn(nodeName: string): NodeLoad;
+	readonly podsOn: (nodeName: string) => NodeLoad;
 }
 
 export interface NodeLoad {
@@ -26,36 +25,43 @@ export type Placement =
 /** Pods of a node that says nothing of its own capacity. */
 const DEFAULT_MAX_PODS = 110;
 
+/** Spreads siblings first, then all Pods; among equals the node that is first by name. */
 export function placePod(world: SchedulingWorld): Placement {
-	const refusals = new Map<string, number>();
-	const fits: { readonly node: Node; readonly load: NodeLoad }[] = [];
+	let best: Fit | undefined;
 	for (const node of world.nodes) {
 		const load = world.podsOn(node.metadata.name);
-		const why = refusalOf(node, world.pod, load);
-		if (why === undefined) fits.push({ node, load });
-		else refusals.set(why, (refusals.get(why) ?? 0) + 1);
+		if (refusalOf(node, world.pod, load) !== undefined) continue;
+		if (best === undefined || compareFits({ node, load }, best) < 0) best = { node, load };
 	}
-	const [best] = fits.sort(
-		(a, b) =>
-			a.load.siblings - b.load.siblings ||
-			a.load.count - b.load.count ||
-			compareStrings(a.node.metadata.name, b.node.metadata.name),
-	);
 	if (best !== undefined) return { kind: "bind", nodeName: best.node.metadata.name };
-	return { kind: "unschedulable", message: messageOf(world.nodes.length, refusals) };
+	return { kind: "unschedulable", message: messageOf(world) };
 }
 
-function messageOf(nodes: number, refusals: ReadonlyMap<string, number>): string {
-	if (nodes === 0) return "0/0 nodes are available: no nodes available to schedule pods.";
-	const reasons = [...refusals].map(([why, count]) => `${count} ${why}`).sort();
-	return `0/${nodes} nodes are available: ${reasons.join(", ")}.`;
+interface Fit {
+	readonly node: Node;
+	readonly load: NodeLoad;
+}
+
+function compareFits(a: Fit, b: Fit): number {
+	return (
+		a.load.siblings - b.load.siblings ||
+		a.load.count - b.load.count ||
+		compareStrings(a.node.metadata.name, b.node.metadata.name)
+	);
+}
+
+function messageOf({ nodes, pod, podsOn }: SchedulingWorld): string {
+	if (nodes.length === 0) return "no nodes available to schedule pods";
+	const refusals = groupBy(nodes, (node) => refusalOf(node, pod, podsOn(node.metadata.name)) ?? "");
+	const reasons = [...refusals].map(([why, refused]) => `${refused.length} ${why}`).sort(compareStrings);
+	return `0/${nodes.length} nodes are available: ${reasons.join(", ")}.`;
 }
 
 function refusalOf(node: Node, pod: Pod, { count }: NodeLoad): string | undefined {
 	if (node.metadata.deletionTimestamp !== undefined) return "node(s) were being deleted";
 	if (node.spec?.unschedulable === true && !tolerates(pod, UNSCHEDULABLE)) return "node(s) were unschedulable";
 	const taint = (node.spec?.taints ?? []).find((t) => t.effect !== "PreferNoSchedule" && !tolerates(pod, t));
-	if (taint !== undefined) return `node(s) had untolerated taint(s)`;
+	if (taint !== undefined) return "node(s) had untolerated taint(s)";
 	if (!matchesNodeSelector(node, pod)) return "node(s) didn't match Pod's node affinity/selector";
 	return count >= maxPods(node) ? "Too many pods" : undefined;
 }
