@@ -5,16 +5,17 @@ import { CONTROLLER_REVISIONS, PODS, STATEFUL_SETS } from "../api/resource-names
 import { hasCause, hasReason } from "../api/status.ts";
 import type { ControllerRevision, StatefulSet } from "../api/types/apps.ts";
 import type { Pod } from "../api/types/core.ts";
-import type { Draft, KubeObject } from "../api/types/meta.ts";
+import type { Draft, KubeObject, StringMap } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
-import { controllerReference } from "../plan/workloads/owned-by.ts";
 import { planStatefulSet, type StatefulSetPlan } from "../plan/workloads/stateful-set.ts";
+import { ordinalOf } from "../plan/workloads/stateful-set-pod.ts";
 import type { RevisionChange } from "../plan/workloads/stateful-set-revisions.ts";
+import { claimObjects } from "./claim-objects.ts";
+import { OwnerIndex } from "./owner-index.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
-import { BY_CONTROLLER, indexByController } from "./replicaset-controller.ts";
 import { SeenWrites } from "./seen-writes.ts";
 import { asError } from "./sync-error.ts";
 
@@ -31,6 +32,8 @@ export class StatefulSetController implements Controller, Reconciler {
 	readonly #sets: Informer<StatefulSet>;
 	readonly #pods: Informer<Pod>;
 	readonly #revisions: Informer<ControllerRevision>;
+	readonly #podOwners: OwnerIndex<Pod>;
+	readonly #revisionOwners: OwnerIndex<ControllerRevision>;
 	readonly #queue: WorkQueue<string>;
 	readonly #podWrites = new SeenWrites();
 	readonly #revisionWrites = new SeenWrites();
@@ -41,7 +44,8 @@ export class StatefulSetController implements Controller, Reconciler {
 		this.#pods = ports.informers.of(PODS);
 		this.#revisions = ports.informers.of(CONTROLLER_REVISIONS);
 		this.#queue = new WorkQueue({ name: "statefulset", clock: ports.clock, metrics: ports.metrics });
-		indexByController(this.#pods);
+		this.#podOwners = new OwnerIndex(this.#pods);
+		this.#revisionOwners = new OwnerIndex(this.#revisions);
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
@@ -71,8 +75,8 @@ export class StatefulSetController implements Controller, Reconciler {
 		}
 		const plan = planStatefulSet({
 			set,
-			pods: this.#podsOf(set),
-			revisions: this.#revisionsOf(set),
+			pods: await this.#claimPods(key, set),
+			revisions: this.#revisionOwners.ownedBy(set.metadata.uid),
 			nowMs: this.#ports.clock.wallMs(),
 		});
 		try {
@@ -86,16 +90,13 @@ export class StatefulSetController implements Controller, Reconciler {
 			: { kind: "recheck", afterMs: recheckAfterMs, why: "a ready pod is not available yet" };
 	}
 
-	#podsOf({ metadata }: StatefulSet): readonly Pod[] {
-		const owned = this.#pods.index(BY_CONTROLLER, metadata.uid);
-		const orphans = this.#pods.index(BY_CONTROLLER, `orphan/${metadata.namespace ?? ""}`);
-		return [...owned, ...orphans];
-	}
-
-	#revisionsOf({ metadata }: StatefulSet): readonly ControllerRevision[] {
-		return this.#revisions
-			.index(BY_NAMESPACE, metadata.namespace ?? "")
-			.filter((revision) => controllerOf(revision)?.uid === metadata.uid);
+	/** Only pods with a name of the set's are claimed. */
+	#claimPods(key: string, set: StatefulSet): Promise<readonly Pod[]> {
+		const candidates = this.#podOwners.claimable(set).filter((pod) => ordinalOf(set, pod) !== undefined);
+		const { client } = this.#ports;
+		const wrote = (version: string | undefined): void => this.#podWrites.wrote(key, version);
+		const { selector } = set.spec;
+		return claimObjects({ client, resource: STATEFUL_SETS, owner: set, selector, wrote }, PODS, candidates);
 	}
 
 	#enqueueOwner(object: KubeObject): void {
@@ -112,8 +113,7 @@ export class StatefulSetController implements Controller, Reconciler {
 
 	async #apply(key: string, set: StatefulSet, plan: StatefulSetPlan, signal: AbortSignal): Promise<void> {
 		await this.#changeRevision(key, set, plan.revision);
-		for (const pod of plan.adoptions) await this.#adopt(key, set, pod);
-		for (const { pod, labels } of plan.relabels) await this.#patch(key, pod, { labels });
+		for (const { pod, labels } of plan.relabels) await this.#relabel(key, pod, labels);
 		for (let done = 0, batch = 1; done < plan.creates.length; done += batch, batch = Math.min(batch * 2, BATCH_MAX)) {
 			signal.throwIfAborted();
 			await all(plan.creates.slice(done, done + batch).map((draft) => this.#create(key, set, draft)));
@@ -147,13 +147,8 @@ export class StatefulSetController implements Controller, Reconciler {
 		await this.#ports.client.update(STATEFUL_SETS, { ...set, status }, { subresource: "status" });
 	}
 
-	async #adopt(key: string, set: StatefulSet, pod: Pod): Promise<void> {
-		const owners = pod.metadata.ownerReferences ?? [];
-		await this.#patch(key, pod, { ownerReferences: [...owners, controllerReference(STATEFUL_SETS, set)] });
-	}
-
-	async #patch(key: string, pod: Pod, changes: object): Promise<void> {
-		const body = { metadata: { uid: pod.metadata.uid, ...changes } };
+	async #relabel(key: string, pod: Pod, labels: StringMap): Promise<void> {
+		const body = { metadata: { uid: pod.metadata.uid, labels } };
 		const patched = await ignoreNotFound(this.#ports.client.patch(PODS, splitKey(keyOf(pod)), { type: "merge", body }));
 		this.#podWrites.wrote(key, patched?.metadata.resourceVersion);
 	}

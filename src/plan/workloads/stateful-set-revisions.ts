@@ -6,8 +6,8 @@ import type { Draft } from "../../api/types/meta.ts";
 import { fnv32 } from "../../kernel/fnv.ts";
 import { deepEqual, isObject, ownValue } from "../../kernel/json.ts";
 import { compareStrings } from "../../kernel/order.ts";
+import { safeEncoded } from "./deployment-replica-sets.ts";
 import { controllerReference } from "./owned-by.ts";
-import { safeEncoded } from "./safe-encoded.ts";
 
 /** On ControllerRevisions: the hash that their name ends in. */
 const HASH_LABEL = "controller.kubernetes.io/hash";

@@ -283,10 +283,18 @@ test("a pod gets its name as host name, the Service as domain, and claims of its
 	});
 });
 
-test("adopts pods of its names that match and belong to nobody, and no others", () => {
-	const stray = (name: string, labels = { app: "web" }): Pod => pod(name, { labels });
-	const pods = [stray("web-0"), stray("web-x"), stray("web-01"), stray("web-1", { app: "api" }), stray("db-0")];
-	const plan = planStatefulSet({ set: statefulSet({}, CURRENT), pods, revisions: [OLD], nowMs: NOW_MS });
-	expect(plan.adoptions.map(({ metadata }) => metadata.name)).toEqual(["web-0"]);
-	expect(plan.relabels.map(({ labels }) => labels)).toEqual([{ "statefulset.kubernetes.io/pod-name": "web-0" }]);
+test("a pod that was taken over gets the label of its name, once it is ready", () => {
+	const stray = (isReady: boolean): Pod => pod("web-0", { labels: { app: "web" }, isReady });
+	const relabels = (isReady: boolean) =>
+		planStatefulSet({ set: statefulSet({}, CURRENT), pods: [stray(isReady)], revisions: [OLD], nowMs: NOW_MS })
+			.relabels;
+	expect(relabels(true).map(({ labels }) => labels)).toEqual([{ "statefulset.kubernetes.io/pod-name": "web-0" }]);
+	expect(relabels(false)).toEqual([]);
+});
+
+test("names that only look like the set's are none of it", () => {
+	const strange = ["web-x", "web-01", "db-0", "web-99999999999"].map((name) => pod(name));
+	const plan = planStatefulSet({ set: statefulSet({}, CURRENT), pods: strange, revisions: [OLD], nowMs: NOW_MS });
+	expect(plan.deletes).toEqual([]);
+	expect(plan.status).toMatchObject({ replicas: 0 });
 });

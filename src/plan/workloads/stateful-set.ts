@@ -6,8 +6,6 @@
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/
  */
-import { matchesLabels, requirementsOf } from "../../api/label-selector.ts";
-import { controllerOf } from "../../api/resource.ts";
 import type { ControllerRevision, StatefulSet, StatefulSetStatus } from "../../api/types/apps.ts";
 import type { Pod } from "../../api/types/core.ts";
 import type { Draft, StringMap } from "../../api/types/meta.ts";
@@ -20,7 +18,7 @@ import { isRunningAndAvailable, isRunningAndReady, statefulSetStatus } from "./s
 
 export interface StatefulSetWorld {
 	readonly set: StatefulSet;
-	/** Pods of the namespace that the set controls, or that nobody controls. */
+	/** Pods that the set controls. Those whose name is none of the set's play no part. */
 	readonly pods: readonly Pod[];
 	/** ControllerRevisions that the set controls. */
 	readonly revisions: readonly ControllerRevision[];
@@ -30,9 +28,7 @@ export interface StatefulSetWorld {
 export interface StatefulSetPlan {
 	/** Written first: pods carry the revision's name. */
 	readonly revision: RevisionChange;
-	/** Pods without a controller that match and have a name of the set's. */
-	readonly adoptions: readonly Pod[];
-	/** Labels that a pod lacks. */
+	/** Labels that a pod lacks, such as one that was taken over. */
 	readonly relabels: readonly { readonly pod: Pod; readonly labels: StringMap }[];
 	readonly creates: readonly Draft<Pod>[];
 	readonly deletes: readonly Pod[];
@@ -62,9 +58,7 @@ const NO_STEPS: Steps = { creates: [], deletes: [] };
 export function planStatefulSet(world: StatefulSetWorld): StatefulSetPlan {
 	const { set, nowMs } = world;
 	const isDeleted = set.metadata.deletionTimestamp !== undefined;
-	const owned = world.pods.filter((pod) => controllerOf(pod)?.uid === set.metadata.uid);
-	const adoptions = isDeleted ? [] : world.pods.filter((pod) => isAdoptable(set, pod));
-	const pods = [...owned, ...adoptions].filter((pod) => ordinalOf(set, pod) !== undefined);
+	const pods = world.pods.filter((pod) => ordinalOf(set, pod) !== undefined);
 	const revisions = revisionsOf(set, world.revisions);
 	const members = membersOf(set, pods);
 	const steps = isDeleted ? NO_STEPS : stepsOf(world, members, revisions);
@@ -72,7 +66,6 @@ export function planStatefulSet(world: StatefulSetWorld): StatefulSetPlan {
 	const used = [status.currentRevision, status.updateRevision, revisions.currentName, ...pods.map(revisionNameOf)];
 	return {
 		revision: isDeleted ? { kind: "none" } : revisions.change,
-		adoptions,
 		relabels: isDeleted ? [] : pods.flatMap(relabel),
 		creates: steps.creates.map((ordinal) => newPod(set, ordinal, revisions)),
 		deletes: steps.deletes,
@@ -80,11 +73,6 @@ export function planStatefulSet(world: StatefulSetWorld): StatefulSetPlan {
 		status: deepEqual(status, set.status) ? undefined : status,
 		recheckAfterMs: recheckAfterMs(set, pods, nowMs),
 	};
-}
-
-function isAdoptable(set: StatefulSet, pod: Pod): boolean {
-	if (controllerOf(pod) !== undefined || !isActive(pod) || ordinalOf(set, pod) === undefined) return false;
-	return matchesLabels(requirementsOf(set.spec.selector), pod.metadata.labels);
 }
 
 function relabel(pod: Pod): StatefulSetPlan["relabels"] {
@@ -190,6 +178,7 @@ function recheckAfterMs({ spec }: StatefulSet, pods: readonly Pod[], nowMs: numb
 	const minReadyMs = (spec.minReadySeconds ?? 0) * 1000;
 	if (minReadyMs === 0) return undefined;
 	const waits = pods
+		.filter(isActive)
 		.map((pod) => readySinceMs(pod))
 		.filter((sinceMs) => sinceMs !== undefined)
 		.map((sinceMs) => sinceMs + minReadyMs - nowMs)
