@@ -86,6 +86,11 @@ describe("discovery", () => {
 					responseKind: { group: "policy", version: "v1", kind: "Eviction" },
 					verbs: ["create"],
 				},
+				{
+					subresource: "portforward",
+					responseKind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
+					verbs: ["create", "get"],
+				},
 				{ subresource: "status", responseKind: { group: "", version: "v1", kind: "Pod" } },
 			],
 		});

@@ -77,7 +77,8 @@ export async function startPlane(
 		const recorder = new EventRecorder({ client, ...system });
 		const ports = { client, informers, recorder, ...system };
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
-		const controllers = madeControllers(ports, options);
+		const listen = { host: options.listen.host, port: api.port };
+		const controllers = madeControllers(ports, { ...options, listen, rootCA: api.ca });
 		const { signal } = stopping;
 		if (options.network !== "none")
 			dataPlane = startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
