@@ -12,10 +12,11 @@ export const ANONYMOUS: User = { name: "system:anonymous", groups: [UNAUTHENTICA
 
 export interface Access {
 	readonly verb: string;
+	/** Need not be served: whoever may see nothing is not told what there is. */
 	readonly type: Pick<ResourceType, "group" | "plural" | "kind">;
 	readonly namespace: string;
 	readonly name: string;
-	readonly subresource?: string;
+	readonly subresource?: string | undefined;
 }
 
 /** What is asked about: an access to a resource, or to a path that is none. */

@@ -61,26 +61,30 @@ export class GarbageCollector implements Controller, Reconciler {
 	#see(resource: Resource, object: KubeObject): void {
 		const known = this.#graph.get(object.metadata.uid)?.object;
 		this.#graph.put(resource, object);
-		const { uid, ownerReferences = [] } = object.metadata;
+		const { uid } = object.metadata;
 		if (waitsInForeground(object) || waitsToOrphan(object)) this.#queue.add(uid);
 		else if (this.#mayBeGarbage(object, known)) this.#queue.add(uid);
-		// An owner in foreground waits until its dependents are gone, or no longer hold it.
-		for (const { uid: owner } of ownerReferences) if (this.#waits(owner)) this.#queue.add(owner);
+		this.#tellWaiting(object);
+		// It may have let an owner go.
+		if (known !== undefined) this.#tellWaiting(known);
 	}
 
-	/** Only what changed, or what the graph does not show as safe, is worth a look. */
-	#mayBeGarbage({ metadata }: KubeObject, known: KubeObject | undefined): boolean {
-		const owners = metadata.ownerReferences ?? [];
-		if (owners.length === 0 || known?.metadata.ownerReferences === metadata.ownerReferences) return false;
-		return owners.some(({ uid }) => {
+	/** An owner in foreground waits until its dependents are gone, or no longer hold it. */
+	#tellWaiting({ metadata }: KubeObject): void {
+		for (const { uid } of metadata.ownerReferences ?? []) {
 			const owner = this.#graph.get(uid);
-			return owner === undefined || waitsInForeground(owner.object);
-		});
+			if (owner !== undefined && waitsInForeground(owner.object)) this.#queue.add(uid);
+		}
 	}
 
-	#waits(uid: string): boolean {
-		const node = this.#graph.get(uid);
-		return node !== undefined && waitsInForeground(node.object);
+	/** Only what changed, and what the graph does not show as safe, is worth a look. */
+	#mayBeGarbage(object: KubeObject, known: KubeObject | undefined): boolean {
+		const { ownerReferences } = object.metadata;
+		if (ownerReferences === undefined || known?.metadata.ownerReferences === ownerReferences) return false;
+		return ownerReferences.some((reference) => {
+			const owner = this.#graph.get(reference.uid);
+			return owner === undefined || !isMeant(owner, reference, object) || waitsInForeground(owner.object);
+		});
 	}
 
 	#forget(object: KubeObject): void {
@@ -88,7 +92,7 @@ export class GarbageCollector implements Controller, Reconciler {
 			this.#queue.add(dependent.object.metadata.uid);
 		}
 		this.#graph.remove(object);
-		for (const { uid } of object.metadata.ownerReferences ?? []) if (this.#waits(uid)) this.#queue.add(uid);
+		this.#tellWaiting(object);
 	}
 
 	async #checkOwners({ resource, object }: GraphNode): Promise<void> {

@@ -21,11 +21,11 @@ function harness() {
 	});
 	const stop = new AbortController();
 	const run = recorder.run(stop.signal);
-	const record = (message: string): void =>
+	const record = (message: string, resourceVersion = "1"): void =>
 		recorder.record({
 			component: "endpoint-slice-controller",
 			resource: SERVICES,
-			object: service("web"),
+			object: service("web", {}, { resourceVersion }),
 			type: "Warning",
 			reason: "FailedToUpdateEndpointSlices",
 			message,
@@ -60,6 +60,14 @@ describe("EventRecorder", () => {
 		await settle();
 		expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "patch", "create"]);
 		expect(client.writes[1]).toMatchObject({ body: { count: 2, lastTimestamp: "2026-01-01T00:00:05Z" } });
+	});
+
+	test("counts the same thing about a newer version of the object as a repeat", async () => {
+		const { client, record } = harness();
+		record("no");
+		record("no", "2");
+		await settle();
+		expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "patch"]);
 	});
 
 	test("writes a new Event when the one that is counted has expired", async () => {

@@ -125,7 +125,14 @@ export class EventRecorder implements EventSink {
 	async #send(event: Waiting, signal: AbortSignal): Promise<void> {
 		const { client } = this.#ports;
 		const about = referenceTo(event.resource, event.object);
-		const key = JSON.stringify([event.component, about, event.type, event.reason, event.message]);
+		// The same about a newer version of the object is a repeat.
+		const key = JSON.stringify([
+			event.component,
+			{ ...about, resourceVersion: "" },
+			event.type,
+			event.reason,
+			event.message,
+		]);
 		const known = this.#written.get(key);
 		if (known !== undefined && (await this.#repeat(known, key, event, signal))) return;
 

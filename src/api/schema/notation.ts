@@ -12,7 +12,7 @@
  *     T?             presence matters: a zero value that is given is kept (a pointer in the Go type)
  *     T*             OpenAPI lists the field as required
  *     inline         the members of the message stand in the JSON of the parent
- *     null           an empty or missing list is written as null
+ *     null           an empty or missing list, or time, is written as null
  *     merge(k)       a strategic merge patch merges the list by key k; `merge` alone: a union of scalars
  *     retainKeys     a strategic merge patch may say which keys stay
  *     map(k,l=d)     server-side apply identifies items by k and l, where a missing l counts as d

@@ -17,8 +17,7 @@ import { routeOf } from "./route.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts
-	extends Pick<PathHandlerPorts, "types" | "version" | "address" | "metricsText" | "encodeSwagger" | "unready"> {
+export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
 	readonly server: ApiServer;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
@@ -85,10 +84,11 @@ export class HttpApi {
 		const user = impersonated(request, authenticate(request) ?? ANONYMOUS);
 		const limitMs = timeLimitMs(request);
 		const route = routeOf(request.path);
+		const nowMs = (): number => server.ports.clock.wallMs();
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			return handlePath({ ...this.#ports, store: server.ports.store }, request);
+			return handlePath({ ...this.#ports, store: server.ports.store, nowMs }, request);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {
@@ -97,7 +97,7 @@ export class HttpApi {
 			encoded: this.#encoded,
 			codecs: this.#ports.codecs,
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
-			nowMs: () => server.ports.clock.wallMs(),
+			nowMs,
 		};
 		return this.#inTime(handleResource(ports, request, route, context), limitMs);
 	}
@@ -162,19 +162,28 @@ function warningHeaders(warnings: ReadonlySet<string>): readonly string[] {
 	return kept.map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
 }
 
-const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** Go's durations. */
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
+	ns: 1e-6,
+	us: 1e-3,
+	"\u00b5s": 1e-3,
+	ms: 1,
+	s: 1000,
+	m: 60_000,
+	h: 3_600_000,
+};
 
-/** The smaller of the client's `timeout` and the server's own limit. @throws {ApiError} `BadRequest` */
+/** The smaller of the client's `timeout` and the server's own limit; 0 names none. @throws {ApiError} `BadRequest` */
 function timeLimitMs(request: HttpRequest): number {
 	const text = request.query.get("timeout");
 	if (text === null || text === "") return REQUEST_MS_MAX;
-	if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+	if (!/^(0|(\d+(\.\d+)?(ns|us|\u00b5s|ms|s|m|h))+)$/.test(text)) {
 		const wanted = 'want a duration such as "32s"';
 		throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text)}: ${wanted}`);
 	}
 	let totalMs = 0;
-	for (const [, amount, , unit = "s"] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+	for (const [, amount, , unit = "s"] of text.matchAll(/(\d+(\.\d+)?)(ns|us|\u00b5s|ms|s|m|h)/g)) {
 		totalMs += Number(amount) * (DURATION_UNITS_MS[unit] ?? 0);
 	}
-	return Math.min(REQUEST_MS_MAX, totalMs);
+	return totalMs > 0 ? Math.min(REQUEST_MS_MAX, totalMs) : REQUEST_MS_MAX;
 }

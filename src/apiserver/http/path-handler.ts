@@ -46,6 +46,7 @@ export interface PathHandlerPorts {
 	readonly encodeSwagger: (document: SwaggerDocument) => Promise<Uint8Array>;
 	/** Why the server is not ready, or undefined when it is. */
 	readonly unready: () => string | undefined;
+	readonly nowMs: () => number;
 }
 
 export async function handlePath(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
@@ -132,10 +133,8 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 	const { types } = ports;
 	const groupVersions = [...new Set(types.map(apiVersionOf))];
 	if (path === "/openapi/v3") {
-		return jsonAnswer(
-			200,
-			openApiIndex(groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }))),
-		);
+		const documents = groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }));
+		return cacheable(request, openApiIndex(documents), { "content-type": "application/json", vary: "Accept" });
 	}
 	const groupVersion = groupVersions.find((known) => path === `/openapi/v3/${openApiKey(known)}`);
 	if (groupVersion === undefined) throw noSuchPath();
@@ -145,8 +144,9 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 		const location = `${path}?hash=${hash}`;
 		return { status: 301, headers: { location, "content-type": "text/plain" }, body: NO_BYTES };
 	}
-	const caching = asked === null ? "no-cache, private" : "public, immutable";
-	const headers = { "content-type": "application/json", vary: "Accept", "cache-control": caching };
+	const expires = new Date(ports.nowMs() + YEAR_MS).toUTCString();
+	const caching = asked === null ? {} : { "cache-control": "public, immutable", expires };
+	const headers = { "content-type": "application/json", vary: "Accept", ...caching };
 	return cacheable(request, openApiV3Document(groupVersion, types), headers);
 }
 
@@ -155,15 +155,35 @@ function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
 	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
 }
 
+/** What is asked for by a hash never changes. */
+const YEAR_MS = 365 * 86_400_000;
+const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** The older name is the one that clients still send. */
+const V2_PROTOBUF_NAMES: ReadonlySet<string> = new Set([
+	V2_PROTOBUF,
+	"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+]);
+const JSON_NAMES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
+
 /** v2 in JSON, or in the protobuf form that kubectl asks for by one of two names. */
 async function openApiV2(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
+	const accept = request.header("accept") ?? "";
+	const clauses = clausesOf(accept.trim() === "" ? "*/*" : accept);
+	const chosen = clauses.find(({ type }) => JSON_NAMES.has(type) || V2_PROTOBUF_NAMES.has(type));
+	if (chosen === undefined) {
+		throw new ApiError(
+			"NotAcceptable",
+			`only the following media types are accepted: application/json, ${V2_PROTOBUF}`,
+		);
+	}
 	const document = swaggerDocument(ports.types);
-	const isProtobuf = (request.header("accept") ?? "").includes("openapi.spec.v2");
-	if (!isProtobuf) return cacheable(request, document, { "content-type": "application/json", vary: "Accept" });
-	const headers = { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", vary: "Accept" };
+	if (JSON_NAMES.has(chosen.type)) {
+		return cacheable(request, document, { "content-type": "application/json", vary: "Accept" });
+	}
 	const etag = `"${hashOf(ports, "v2")}"`;
-	if (request.header("if-none-match") === etag) return { status: 304, headers: { ...headers, etag }, body: NO_BYTES };
-	return { status: 200, headers: { ...headers, etag }, body: await ports.encodeSwagger(document) };
+	const headers = { "content-type": V2_PROTOBUF, vary: "Accept", etag };
+	if (request.header("if-none-match") === etag) return { status: 304, headers, body: NO_BYTES };
+	return { status: 200, headers, body: await ports.encodeSwagger(document) };
 }
 
 /** With an ETag, and 304 for those who have it. */

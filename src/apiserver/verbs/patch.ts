@@ -66,7 +66,10 @@ function decodePatched(
 	options: UpdateOptions,
 	context: RequestContext,
 ): KubeObject {
-	const found: string[] = patch.type === "json" ? unknownOperationFields(patch.body) : [];
+	const found: string[] = [
+		...(options.oddities ?? []),
+		...(patch.type === "json" ? unknownOperationFields(patch.body) : []),
+	];
 	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
 	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
 	if (found.length === 0 || options.fieldValidation === "Ignore") return object;

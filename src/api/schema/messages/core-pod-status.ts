@@ -12,7 +12,7 @@ PodStatus
 	20 resources ResourceRequirements?;
 	21 nodeAllocatableResourceClaimStatuses NodeAllocatableResourceClaimStatus[]
 PodCondition
-	1 type string?*; 2 status string?*; 3 lastProbeTime Time; 4 lastTransitionTime Time; 5 reason string;
+	1 type string?*; 2 status string?*; 3 lastProbeTime Time null; 4 lastTransitionTime Time; 5 reason string;
 	6 message string; 7 observedGeneration int64
 ContainerStatus
 	1 name string?*; 2 state ContainerState; 3 lastState ContainerState; 4 ready bool?*; 5 restartCount int32?*;
