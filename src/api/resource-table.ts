@@ -1,6 +1,7 @@
 /** Every resource that the API serves. Adding a kind means adding a line here. */
-
 import type { DiscoveredType } from "./discovery.ts";
+import { CONFIG_MAP } from "./kinds/config-map.ts";
+import { CONTROLLER_REVISION } from "./kinds/controller-revision.ts";
 import { DEPLOYMENT } from "./kinds/deployment.ts";
 import { ENDPOINT_SLICE } from "./kinds/endpoint-slice.ts";
 import { ENDPOINTS_TYPE } from "./kinds/endpoints.ts";
@@ -8,23 +9,33 @@ import { EVENT } from "./kinds/event.ts";
 import { IP_ADDRESS } from "./kinds/ip-address.ts";
 import { LEASE } from "./kinds/lease.ts";
 import { NAMESPACE } from "./kinds/namespace.ts";
+import { NEW_EVENT } from "./kinds/new-event.ts";
 import { NODE } from "./kinds/node.ts";
 import { POD } from "./kinds/pod.ts";
 import { REPLICA_SET } from "./kinds/replica-set.ts";
+import { SECRET } from "./kinds/secret.ts";
 import { SERVICE } from "./kinds/service.ts";
+import { SERVICE_ACCOUNT } from "./kinds/service-account.ts";
+import { STATEFUL_SET } from "./kinds/stateful-set.ts";
 import { apiVersionOf, type ResourceType } from "./resource.ts";
 import { REVIEW_TYPES } from "./review-types.ts";
 
 /** Groups in the order of their priority, which settles whose short name wins; plurals sorted in each. */
 export const RESOURCE_TYPES: readonly ResourceType[] = [
+	CONFIG_MAP,
 	ENDPOINTS_TYPE,
 	EVENT,
 	NAMESPACE,
 	NODE,
 	POD,
+	SECRET,
+	SERVICE_ACCOUNT,
 	SERVICE,
+	CONTROLLER_REVISION,
 	DEPLOYMENT,
 	REPLICA_SET,
+	STATEFUL_SET,
+	NEW_EVENT,
 	IP_ADDRESS,
 	LEASE,
 	ENDPOINT_SLICE,

@@ -19,6 +19,7 @@ export interface UpFlags {
 	readonly maxEndpointsPerSlice: number;
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointsliceUpdatesBatchPeriod: number;
+	readonly mirroringMaxEndpointsPerSubset: number;
 	readonly controllers: readonly string[];
 	readonly network: string;
 	readonly verbose?: boolean;
@@ -31,7 +32,6 @@ const NOT_BUILT_FLAGS = [
 	"--etcd-servers <urls>",
 	"--dns-listen <host:port>",
 	"--cluster-domain <domain>",
-	"--mirroring-max-endpoints-per-subset <n>",
 	"--pod-listeners",
 	"--as-node <node>",
 ] as const;
@@ -56,6 +56,7 @@ export function addUpOptions(up: Command): void {
 		.option("--max-endpoints-per-slice <n>", "endpoints in one EndpointSlice", whole(1, 1000), 100)
 		.option("--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), 5)
 		.option("--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, 0)
+		.option("--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), 1000)
 		.option("--controllers <list>", "controllers to run: '*', and -name to leave one out", list, ["*"])
 		.option("--network <mode>", "none, or userspace: pods and node ports answer on this machine", "userspace")
 		.option("--no-dashboard", "start without the dashboard")
@@ -83,6 +84,7 @@ export function planeOptionsOf(flags: UpFlags): PlaneOptions {
 		maxEndpointsPerSlice: flags.maxEndpointsPerSlice,
 		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
 		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
+		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
 		controllers: flags.controllers,
 		network: networkOf(flags.network),
 		logLevel: flags.verbose === true ? "debug" : "warn",

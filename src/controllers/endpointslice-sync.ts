@@ -23,11 +23,10 @@ import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
 import { type SliceMetrics, sliceMetrics } from "./endpointslice-metrics.ts";
 import type { ControllerPorts } from "./ports.ts";
 import { ServicePods } from "./service-pods.ts";
-import { serviceKeyOfSlice } from "./slice-events.ts";
+import { BY_SERVICE, indexByService } from "./slice-events.ts";
 import { aggregated, asError, StaleCacheError } from "./sync-error.ts";
 
 const COMPONENT = "endpoint-slice-controller";
-const BY_SERVICE = "byService";
 
 export class EndpointSliceSync implements Reconciler {
 	readonly name = "endpointslice-controller";
@@ -54,10 +53,7 @@ export class EndpointSliceSync implements Reconciler {
 		this.#slices = ports.informers.of(ENDPOINT_SLICES);
 		this.#nodes = ports.informers.of(NODES);
 		this.servicePods = new ServicePods(this.#services, ports.informers.of(PODS));
-		this.#slices.addIndex(BY_SERVICE, (slice) => {
-			const key = serviceKeyOfSlice(slice);
-			return key === undefined ? [] : [key];
-		});
+		indexByService(this.#slices);
 	}
 
 	/** Looks at the nodes again. @returns The Services whose hints would now load a zone too much. */

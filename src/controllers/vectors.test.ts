@@ -1,6 +1,6 @@
 /**
  * Inputs with the writes that upstream's controllers made for them. Every file of
- * `$SLICEPLANE_VECTORS/{endpointslice,endpoints}` runs; a few of our own are in testdata/.
+ * `$SLICEPLANE_VECTORS/{endpointslice,endpoints,mirroring}` runs; a few of our own are in testdata/.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -20,6 +20,7 @@ import { silentLogger, silentMetrics } from "../testing/silent.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { EndpointsSync } from "./endpoints-sync.ts";
 import { EndpointSliceSync } from "./endpointslice-sync.ts";
+import { EndpointSliceMirroringSync } from "./endpointslicemirroring-sync.ts";
 import type { ControllerPorts } from "./ports.ts";
 
 interface WrittenSlice extends Pick<EndpointSlice, "addressType" | "ports" | "endpoints"> {
@@ -109,9 +110,10 @@ async function run(vector: Vector) {
 	await informers.whenSynced(stop.signal);
 	if (sync instanceof EndpointSliceSync) sync.updateTopology();
 
-	const key = input.service === undefined ? (input.key ?? "") : keyOf(input.service);
+	const [named] = [input.service ?? [], input.endpoints ?? []].flat();
+	const key = named === undefined ? (input.key ?? "") : keyOf(named);
 	if (input.hasPrevious === true && input.service !== undefined) {
-		sync.triggerTimes.set(key, nextTriggerTime(undefined, input.service, input.previousPods ?? []).next);
+		sync.triggerTimes?.set(key, nextTriggerTime(undefined, input.service, input.previousPods ?? []).next);
 	}
 	const error = await sync.reconcile(key, stop.signal).then(
 		() => undefined,
@@ -121,9 +123,19 @@ async function run(vector: Vector) {
 	return { client, events, error };
 }
 
-function reconciler(vector: Vector, ports: ControllerPorts): Reconciler & { triggerTimes: Map<string, TriggerTimes> } {
-	if (vector.input.controller === "endpoints") return new EndpointsSync(ports, { rewritesUnchanged: true });
-	return new EndpointSliceSync(ports, { endpointsPerSliceMax: vector.input.options.maxEndpointsPerSlice ?? 100 });
+function reconciler(
+	{ input }: Vector,
+	ports: ControllerPorts,
+): Reconciler & { readonly triggerTimes?: Map<string, TriggerTimes> } {
+	const { maxEndpointsPerSlice: max } = input.options;
+	switch (input.controller) {
+		case "endpoints":
+			return new EndpointsSync(ports, { rewritesUnchanged: true });
+		case "mirroring":
+			return new EndpointSliceMirroringSync(ports, { addressesPerSubsetMax: max ?? 1000 });
+		default:
+			return new EndpointSliceSync(ports, { endpointsPerSliceMax: max ?? 100 });
+	}
 }
 
 const writesOf = (client: RecordingClient, verb: "create" | "update", plural: string): readonly KubeObject[] =>
@@ -281,7 +293,7 @@ async function check(vector: Vector): Promise<void> {
 const given = process.env["SLICEPLANE_VECTORS"];
 const directories = given === undefined ? ["testdata/vectors"] : ["testdata/vectors", given];
 
-describe.each(["endpointslice", "endpoints"])("the %s controller writes what upstream writes", (room) => {
+describe.each(["endpointslice", "endpoints", "mirroring"])("the %s controller writes what upstream writes", (room) => {
 	const vectors = directories.flatMap((directory) => vectorsIn(path.join(directory, room)));
 	for (const vector of vectors) {
 		test(vector.name, () => check(vector));

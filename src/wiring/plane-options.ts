@@ -25,6 +25,8 @@ export interface PlaneOptions {
 	/** 1 to 50. */
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointSliceUpdatesBatchPeriodMs: number;
+	/** 1 to 1000. */
+	readonly mirroringMaxEndpointsPerSubset: number;
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
@@ -45,6 +47,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	maxEndpointsPerSlice: 100,
 	concurrentServiceEndpointSyncs: 5,
 	endpointSliceUpdatesBatchPeriodMs: 0,
+	mirroringMaxEndpointsPerSubset: 1000,
 	controllers: ["*"],
 	network: "userspace",
 	logLevel: "warn",

@@ -23,6 +23,8 @@ import { VERSION } from "./version.ts";
 
 export interface RunningApi {
 	readonly url: string;
+	/** What it listens on. */
+	readonly port: number;
 	/** PEM of the authority that signed the server's certificate. */
 	readonly ca: string;
 	/** Of the user who may do everything; new at every start. */
@@ -95,6 +97,7 @@ export async function startApi(
 	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
 	return {
 		url: `https://${address}`,
+		port,
 		ca: certificates.ca,
 		token,
 		server,

@@ -1,6 +1,7 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
 import { parseCIDR } from "../api/ip.ts";
+import { EventExpiry } from "../apiserver/event-expiry.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
@@ -79,7 +80,8 @@ export async function startPlane(
 		const recorder = new EventRecorder({ client, ...system });
 		const ports = { client, informers, recorder, logs, ...system };
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
-		const controllers = madeControllers(ports, options);
+		const listen = { host: options.listen.host, port: api.port };
+		const controllers = madeControllers(ports, { ...options, listen, rootCA: api.ca });
 		const { signal } = stopping;
 		if (options.network !== "none")
 			dataPlane = startDataPlane({
@@ -91,6 +93,7 @@ export async function startPlane(
 		const running = [
 			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),
+			new EventExpiry(api.server.ports).run(signal),
 			...[...controllers, fleet].map((part) => part.run(signal)),
 			informers.run(signal),
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

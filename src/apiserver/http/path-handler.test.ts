@@ -44,6 +44,7 @@ describe("discovery", () => {
 		expect(items.map(({ metadata }) => metadata.name ?? "")).toEqual([
 			"",
 			"apps",
+			"events.k8s.io",
 			"authentication.k8s.io",
 			"authorization.k8s.io",
 			"networking.k8s.io",

@@ -7,7 +7,7 @@ import type { Entry } from "../../store/entry.ts";
 import { requireDeletable } from "../admission.ts";
 import { type DeletionOptions, decideDeletion } from "../deletion.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { commitPlan, planRemoval, planUpdate } from "../write-plan.ts";
 import { type ListAnswer, type ListQuery, listObjects } from "./list.ts";
 
@@ -27,7 +27,7 @@ export async function deleteObject(ports: ServerPorts, target: Target, flags: De
 	requireValidOptions(flags);
 	requireDeletable(target);
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		requirePreconditions(target, stored.object, flags);
 		const deleted = await tryDelete(ports, target, stored, flags);

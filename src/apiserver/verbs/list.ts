@@ -88,7 +88,7 @@ function page(ports: ServerPorts, target: Target, selection: Selection, options:
 	if (range.kind === "compacted") {
 		throw expiredList(options.start === undefined ? undefined : continueToken(-1, options.start));
 	}
-	const items = range.entries.map((entry) => entry.object);
+	const items = range.entries.map((entry) => selection.shown(entry.object));
 	const last = range.entries.at(-1);
 	if (options.limit === undefined || range.remaining === 0 || last === undefined)
 		return { items, revision: options.revision };

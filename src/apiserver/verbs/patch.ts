@@ -8,7 +8,7 @@ import { ApiError, badRequest, invalidObject, notFound } from "../../api/status.
 import type { KubeObject } from "../../api/types/meta.ts";
 import { decodeBody } from "../decode-body.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { applyUpdate, type UpdateOptions } from "./update.ts";
 
 export interface Patch {
@@ -25,7 +25,7 @@ export async function patchObject(
 	context: RequestContext,
 ): Promise<KubeObject> {
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
 		const proposed = decodePatched(target, result, patch, options, context);

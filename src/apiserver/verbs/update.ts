@@ -10,7 +10,7 @@ import { decodeBody } from "../decode-body.ts";
 import { raisesGeneration } from "../generation.ts";
 import { updatedMetadata } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-plan.ts";
 import { createObject } from "./create.ts";
 
@@ -34,7 +34,7 @@ export async function updateObject(
 	const proposed = decodeBody(target.type, body, options, context);
 	requireSameName(target, proposed);
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) {
 			if (!target.type.createOnUpdate || options.subresource !== undefined) {
 				throw notFound(target.type, target.name);
