@@ -20,6 +20,7 @@ export interface UpFlags {
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointsliceUpdatesBatchPeriod: number;
 	readonly mirroringMaxEndpointsPerSubset: number;
+	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: string;
 	readonly verbose?: boolean;
@@ -57,6 +58,7 @@ export function addUpOptions(up: Command): void {
 		.option("--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), 5)
 		.option("--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, 0)
 		.option("--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), 1000)
+		.option("--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, 50_000)
 		.option("--controllers <list>", "controllers to run: '*', and -name to leave one out", list, ["*"])
 		.option("--network <mode>", "none, or userspace: pods and node ports answer on this machine", "userspace")
 		.option("--no-dashboard", "start without the dashboard")
@@ -85,6 +87,7 @@ export function planeOptionsOf(flags: UpFlags): PlaneOptions {
 		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
 		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
 		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
+		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: networkOf(flags.network),
 		logLevel: flags.verbose === true ? "debug" : "warn",
@@ -129,6 +132,15 @@ function portRange(value: string): PlaneOptions["nodePortRange"] {
 	const range = { from: Number(from), to: Number(to) };
 	if (from !== "" && range.from >= 1 && range.from <= range.to && range.to <= 65_535) return range;
 	throw new InvalidArgumentError("Want FROM-TO, such as 30000-32767.");
+}
+
+/** Shorter than this, and the machine's own pauses would look like lost nodes. */
+const GRACE_MS_MIN = 1_000;
+
+function graceMs(value: string): number {
+	const ms = durationMs(value);
+	if (ms < GRACE_MS_MIN) throw new InvalidArgumentError("Want a duration of at least 1s, such as 50s.");
+	return ms;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };

@@ -23,6 +23,7 @@ import { podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
 import { nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
 import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
+import { FAILED_ANNOTATION, Heartbeats } from "./heartbeats.ts";
 import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
 import { PodLogger } from "./pod-logger.ts";
@@ -88,6 +89,7 @@ export class Fleet {
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
 	readonly #podLogger: PodLogger;
 	readonly #runtimes = new Map<string, Runtime>();
+	readonly #heartbeats: Heartbeats;
 	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
 	#scheduled = 0;
 	#wake: () => void = () => undefined;
@@ -104,6 +106,9 @@ export class Fleet {
 				{ node, addresses: new NodeAddresses(node.podCIDRs), waiting: new Set<Runtime>() },
 			]),
 		);
+		const { nodeMonitorGracePeriodMs: gracePeriodMs = 50_000 } = options;
+		const names = [...this.#nodes.keys()];
+		this.#heartbeats = new Heartbeats(ports, { names, gracePeriodMs }, (name) => this.#resume(name));
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
@@ -114,9 +119,33 @@ export class Fleet {
 			updated: (_old, pod) => this.#see(pod),
 			deleted: (pod) => this.#forget(pod),
 		});
+		const beating = this.#heartbeats.run(signal);
 		while (!signal.aborted) {
 			this.#startDue();
 			await this.#untilNext(signal);
+		}
+		await beating;
+	}
+
+	/** Makes the node fall silent: no heartbeats, and nothing happens to its Pods. */
+	async fail(nodeName: string): Promise<void> {
+		await this.#annotate(nodeName, "true");
+	}
+
+	/** Lets the node come back; what happened to its Pods meanwhile is made up for. */
+	async recover(nodeName: string): Promise<void> {
+		await this.#annotate(nodeName, null);
+	}
+
+	async #annotate(name: string, failed: "true" | null): Promise<void> {
+		const body = { metadata: { annotations: { [FAILED_ANNOTATION]: failed } } };
+		await this.#ports.client.patch(NODES, { namespace: "", name }, { type: "merge", body });
+	}
+
+	#resume(nodeName: string): void {
+		const nowMs = this.#ports.clock.wallMs();
+		for (const runtime of this.#runtimes.values()) {
+			if (runtime.node.node.name === nodeName) this.#schedule(runtime, nowMs);
 		}
 	}
 
@@ -259,6 +288,7 @@ export class Fleet {
 	/** One step in the life of a Pod. Resolves with the time of the next one. */
 	async #step(runtime: Runtime): Promise<number | undefined> {
 		const { clock, log } = this.#ports;
+		if (this.#heartbeats.isSilent(runtime.node.node.name)) return undefined;
 		try {
 			const pod = this.#ports.informers.of(PODS).get(runtime.key);
 			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;

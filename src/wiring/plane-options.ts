@@ -27,6 +27,8 @@ export interface PlaneOptions {
 	readonly endpointSliceUpdatesBatchPeriodMs: number;
 	/** 1 to 1000. */
 	readonly mirroringMaxEndpointsPerSubset: number;
+	/** Silence after which nothing is known of a node. */
+	readonly nodeMonitorGracePeriodMs: number;
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
@@ -48,6 +50,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	concurrentServiceEndpointSyncs: 5,
 	endpointSliceUpdatesBatchPeriodMs: 0,
 	mirroringMaxEndpointsPerSubset: 1000,
+	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],
 	network: "userspace",
 	logLevel: "warn",

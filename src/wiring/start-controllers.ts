@@ -9,6 +9,8 @@ import { EndpointSliceMirroringController } from "../controllers/endpointslicemi
 import { GarbageCollector } from "../controllers/garbage-collector.ts";
 import { KubernetesServiceController } from "../controllers/kubernetes-service-controller.ts";
 import { NamespaceController } from "../controllers/namespace-controller.ts";
+import { NodeLifecycleController } from "../controllers/node-lifecycle-controller.ts";
+import { PodGarbageCollector } from "../controllers/pod-garbage-collector.ts";
 import type { Controller, ControllerPorts } from "../controllers/ports.ts";
 import { ReplicaSetController } from "../controllers/replicaset-controller.ts";
 import { rootCACertificatePublisher } from "../controllers/root-ca-certificate-publisher.ts";
@@ -16,6 +18,7 @@ import { Scheduler } from "../controllers/scheduler.ts";
 import { ServiceLoadBalancerController } from "../controllers/service-lb-controller.ts";
 import { serviceAccountController } from "../controllers/serviceaccount-controller.ts";
 import { StatefulSetController } from "../controllers/statefulset-controller.ts";
+import { TaintEvictionController } from "../controllers/taint-eviction-controller.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { ApiPlace } from "../plan/api-service/api-service.ts";
 import { selectedControllers } from "./controller-selection.ts";
@@ -32,6 +35,7 @@ export interface ControllersOptions
 		| "concurrentServiceEndpointSyncs"
 		| "endpointSliceUpdatesBatchPeriodMs"
 		| "mirroringMaxEndpointsPerSubset"
+		| "nodeMonitorGracePeriodMs"
 	> {
 	/** PEM of the authority that signed the API's certificate. Default "": the API speaks no TLS. */
 	readonly rootCA?: string;
@@ -61,6 +65,10 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"statefulset-controller": (ports) => new StatefulSetController(ports),
 	"garbage-collector-controller": (ports) => new GarbageCollector(ports, COLLECTED),
 	"namespace-controller": (ports) => new NamespaceController(ports, STORED),
+	"node-lifecycle-controller": (ports, { nodeMonitorGracePeriodMs }) =>
+		new NodeLifecycleController(ports, { gracePeriodMs: nodeMonitorGracePeriodMs }),
+	"taint-eviction-controller": (ports) => new TaintEvictionController(ports),
+	"pod-garbage-collector-controller": (ports) => new PodGarbageCollector(ports),
 	"serviceaccount-controller": serviceAccountController,
 	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
 	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),

@@ -54,9 +54,10 @@ describe("discovery", () => {
 		const [{ version = "", resources = [] } = {}] = items[0]?.versions ?? [];
 		expect([version, resources.map(({ resource }) => resource)]).toEqual([
 			"v1",
-			["endpoints", "events", "namespaces", "nodes", "pods", "services"],
+			["configmaps", "endpoints", "events", "namespaces", "nodes", "pods", "secrets", "serviceaccounts", "services"],
 		]);
-		expect(items[1]?.versions[0]?.resources[0]).toMatchObject({
+		const deployments = items[1]?.versions[0]?.resources.find(({ resource }) => resource === "deployments");
+		expect(deployments).toMatchObject({
 			resource: "deployments",
 			responseKind: { group: "apps", version: "v1", kind: "Deployment" },
 			scope: "Namespaced",
