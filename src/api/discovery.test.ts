@@ -86,6 +86,7 @@ describe("discovery", () => {
 					responseKind: { group: "policy", version: "v1", kind: "Eviction" },
 					verbs: ["create"],
 				},
+				{ subresource: "log", responseKind: { group: "", version: "v1", kind: "Pod" }, verbs: ["get"] },
 				{
 					subresource: "portforward",
 					responseKind: { group: "", version: "v1", kind: "PodPortForwardOptions" },

@@ -191,7 +191,12 @@ describe("answers", () => {
 		["no JSON", 200, "ok", { name: "TransportError", kind: "malformed" }],
 		["a JSON list", 200, "[]", { name: "TransportError", kind: "malformed" }],
 		["what is no object of the API", 200, "{}", { name: "TransportError", kind: "malformed" }],
-		["too many bytes", 200, `"${"x".repeat(2_000)}"`, { name: "TransportError", kind: "malformed" }],
+		[
+			"too many bytes",
+			200,
+			JSON.stringify({ ...POD, spec: "x".repeat(2_000) }),
+			{ name: "TransportError", kind: "malformed" },
+		],
 	])("%s are told for what they are", async (_, code, body, expected) => {
 		const client = await clientTo(answering(code, body), { limits: { answerBytesMax: 1_000 } });
 		await expect(client.get(PODS, KEY)).rejects.toMatchObject(expected);

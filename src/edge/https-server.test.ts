@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { HttpsTestServer, type HttpsTestServerOptions } from "../testing/https-test-server.ts";
 import { settle } from "../testing/virtual-clock.ts";
+import { HttpsServer } from "./https-server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const CONFIG = "/api/v1/namespaces/default/endpoints";
@@ -154,10 +155,20 @@ describe("limits of a body", () => {
 		expect((await request("GET", "/healthz")).status).toBe(200);
 	});
 
-	test("who is refused before the body was read gets to read why", async () => {
+	test.each([
+		["Bearer wrong", 401],
+		["Bearer admin", 413],
+	])("who is refused (%s) is heard out, and gets to read why", async (authorization, code) => {
 		await start();
-		const { status } = await request("POST", CONFIG, bodyOf(2 * MIB), { headers: { authorization: "Bearer wrong" } });
-		expect(status).toBe(401);
+		const socket = await tls();
+		const body = bodyOf(10 * MIB);
+		const head = `POST ${CONFIG} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-length: ${body.length}\r\n\r\n`;
+		const errors: Error[] = [];
+		socket.on("error", (error) => errors.push(error));
+		const isAnswered = once(socket, "data");
+		await new Promise((resolve) => socket.write(head + body, resolve));
+		const [answer] = await isAnswered;
+		expect([String(answer).slice(0, 13), errors]).toEqual([`HTTP/1.1 ${code} `, []]);
 	});
 
 	test("half a body, and the end of the connection, changes nothing", async () => {
@@ -300,6 +311,22 @@ describe("close", () => {
 		steps.emit("go");
 		expect((await slow).body.toString()).toBe("done");
 		await closed;
+	});
+
+	test("cuts connections that were upgraded, without waiting", async () => {
+		await start();
+		const own = new HttpsServer(server.certificates, () => Promise.reject(new Error("no request expected")));
+		own.onUpgrade(async (_, { socket }) => {
+			socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+		});
+		const port = await own.listen("127.0.0.1", 0);
+		const socket = connectTls({ host: "127.0.0.1", port, ca: server.certificates.ca });
+		sockets.push(socket);
+		socket.on("error", () => undefined);
+		socket.write("GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+		await once(socket, "data");
+		await own.close(60_000);
+		await once(socket, "close");
 	});
 
 	test.each([

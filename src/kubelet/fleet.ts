@@ -14,6 +14,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
@@ -25,6 +26,7 @@ import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { FAILED_ANNOTATION, Heartbeats } from "./heartbeats.ts";
 import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
+import { PodLogger } from "./pod-logger.ts";
 
 export interface FleetPorts {
 	readonly client: ApiClient;
@@ -33,6 +35,15 @@ export interface FleetPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly recorder: EventSink;
+	readonly logs: ContainerLogs;
+}
+
+/** A request that a Pod answered on a port; `atMs` is wall milliseconds. */
+export interface AnsweredRequest {
+	readonly podUID: string;
+	readonly port: number;
+	readonly atMs: number;
+	readonly text: string;
 }
 
 /** A Pod as its node knows it. */
@@ -76,6 +87,7 @@ export class Fleet {
 	readonly #ports: FleetPorts;
 	readonly #options: NodePoolOptions;
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
+	readonly #podLogger: PodLogger;
 	readonly #runtimes = new Map<string, Runtime>();
 	readonly #heartbeats: Heartbeats;
 	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
@@ -87,6 +99,7 @@ export class Fleet {
 	constructor(ports: FleetPorts, options: NodePoolOptions) {
 		this.#ports = ports;
 		this.#options = options;
+		this.#podLogger = new PodLogger(ports.logs);
 		this.#nodes = new Map(
 			simulatedNodes(options).map((node) => [
 				node.name,
@@ -134,6 +147,12 @@ export class Fleet {
 		for (const runtime of this.#runtimes.values()) {
 			if (runtime.node.node.name === nodeName) this.#schedule(runtime, nowMs);
 		}
+	}
+
+	/** One of its Pods answered a request; unknown ones are none of its Pods any more. */
+	answered({ podUID, port, atMs, text }: AnsweredRequest): void {
+		const pod = this.#ports.informers.of(PODS).get(this.#runtimes.get(podUID)?.key ?? "");
+		if (pod?.metadata.uid === podUID) this.#podLogger.answered(pod, port, atMs, text);
 	}
 
 	/** Makes the Node objects that are not there yet. */
@@ -214,6 +233,7 @@ export class Fleet {
 		const runtime = this.#runtimes.get(pod.metadata.uid);
 		if (runtime === undefined) return;
 		this.#runtimes.delete(runtime.uid);
+		this.#podLogger.forget(runtime.uid);
 		this.#release(runtime, pod);
 	}
 
@@ -273,9 +293,11 @@ export class Fleet {
 			const pod = this.#ports.informers.of(PODS).get(runtime.key);
 			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;
 			this.#place(runtime, pod);
-			await this.#bringForward(runtime, pod);
+			const nowMs = clock.wallMs();
+			await this.#bringForward(runtime, pod, nowMs);
 			runtime.failures = 0;
-			return nextStageMs(runtime.run, runtime.behaviour, clock.wallMs());
+			// From the time of the step, not from now: a stage that came while it was written is still to be written.
+			return nextStageMs(runtime.run, runtime.behaviour, nowMs);
 		} catch (error) {
 			if (hasReason(error, "NotFound")) return undefined;
 			runtime.failures++;
@@ -286,8 +308,8 @@ export class Fleet {
 	}
 
 	/** Writes the status of the Pod's stage; one that was deleted and has ended is removed. */
-	async #bringForward(runtime: Runtime, pod: Pod): Promise<void> {
-		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod));
+	async #bringForward(runtime: Runtime, pod: Pod, nowMs: number): Promise<void> {
+		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod, nowMs));
 		if (!isOver) return;
 		this.#release(runtime, pod);
 		if (pod.metadata.deletionTimestamp === undefined) return;
@@ -296,14 +318,14 @@ export class Fleet {
 	}
 
 	/** Whether the Pod has ended. */
-	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod): Promise<boolean> {
-		const nowMs = this.#ports.clock.wallMs();
+	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
 		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
 		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
 		if (!deepEqual(status, pod.status)) {
 			await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
 		}
+		this.#podLogger.at(pod, podIPs, stage);
 		return stage.kind === "ended";
 	}
 }

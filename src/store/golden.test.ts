@@ -1,6 +1,6 @@
 /** The store's behaviour as texts: testdata/store. */
 import { describe, expect, test } from "vitest";
-import { checkedGolden, goldenFiles } from "../testing/golden.ts";
+import { goldenFiles, replayed } from "../testing/golden.ts";
 import type { Precondition, Write } from "./entry.ts";
 import { memoryStore, type Store } from "./store.ts";
 
@@ -66,6 +66,6 @@ async function run(store: Store, command: string): Promise<string> {
 describe("the store", () => {
 	test.each(goldenFiles("testdata/store"))("does what $name says", async (golden) => {
 		const store = memoryStore(0);
-		expect(await checkedGolden(golden, (command) => run(store, command))).toBe(golden.text);
+		await expect(await replayed(golden.text, (command) => run(store, command))).toMatchFileSnapshot(golden.file);
 	});
 });

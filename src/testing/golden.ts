@@ -6,9 +6,10 @@
  *     ----
  *     output, up to the next blank line
  *
- * With UPDATE_GOLDEN=1 the outputs are written anew; the difference is then reviewed like code.
+ * `expect(await replayed(…)).toMatchFileSnapshot(file)` compares; `vitest -u` writes the outputs
+ * anew, and the difference is then reviewed like code.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 export interface GoldenFile {
@@ -21,7 +22,7 @@ export function goldenFiles(folder: string): readonly GoldenFile[] {
 	return readdirSync(folder)
 		.filter((name) => name.endsWith(".txt"))
 		.sort()
-		.map((name) => ({ name, file: path.join(folder, name), text: readFileSync(path.join(folder, name), "utf8") }));
+		.map((name) => ({ name, file: path.resolve(folder, name), text: readFileSync(path.join(folder, name), "utf8") }));
 }
 
 /** Runs every command and returns the file as it should read. */
@@ -36,14 +37,4 @@ export async function replayed(text: string, run: (command: string) => string | 
 		else blocks.push([...head, "----", (await run(command)).trimEnd() || "ok"].join("\n"));
 	}
 	return `${blocks.join("\n\n")}\n`;
-}
-
-/** What the file should read; with UPDATE_GOLDEN=1 it does afterwards. */
-export async function checkedGolden(
-	golden: GoldenFile,
-	run: (command: string) => string | Promise<string>,
-): Promise<string> {
-	const wanted = await replayed(golden.text, run);
-	if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(golden.file, wanted);
-	return process.env["UPDATE_GOLDEN"] === "1" ? golden.text : wanted;
 }

@@ -18,6 +18,7 @@ import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import { ContainerLogs } from "../machinery/container-logs.ts";
 import { memoryStore, type Store } from "../store/store.ts";
 import { bodyCodecs, encodeSwagger } from "../wiring/body-codecs.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
@@ -88,6 +89,8 @@ export class TestServer {
 	/** The same server in process, as the user `admin`. */
 	readonly client: ApiClient;
 
+	readonly logs: ContainerLogs = new ContainerLogs(new RecordingMetrics());
+
 	private constructor({ store = memoryStore(100), ranges = DEFAULT_RANGES, unready }: TestServerOptions) {
 		this.store = store;
 		const { clock, random, metrics } = this;
@@ -107,6 +110,7 @@ export class TestServer {
 		this.api = new HttpApi({
 			server: this.server,
 			types: DISCOVERED_TYPES,
+			logs: this.logs,
 			codecs: bodyCodecs,
 			authenticate: (request) => users.authenticate(request),
 			version: VERSION.api,

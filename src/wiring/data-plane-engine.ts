@@ -13,6 +13,7 @@ import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import { UserspaceProxy } from "../proxy/userspace-proxy.ts";
 import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane, ToDataPlane } from "./data-plane-messages.ts";
+import { RequestLog } from "./request-log.ts";
 
 export interface DataPlaneEnginePorts {
 	readonly clock: Clock;
@@ -24,12 +25,17 @@ export interface DataPlaneEnginePorts {
 
 export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
-	readonly #pods = new EchoPods();
+	readonly #pods: EchoPods;
 	readonly #listeners: TcpListeners;
 	readonly #proxy: UserspaceProxy<Duplex>;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
+		const requests = new RequestLog({
+			...ports,
+			tell: (answered) => this.#send({ kind: "answered", requests: answered }),
+		});
+		this.#pods = new EchoPods({ clock: ports.clock, answered: (request) => requests.add(request) });
 		this.#listeners = new TcpListeners(ports.metrics);
 		const ranges = config.clusterCIDRs.map((text) => parseCIDR(text)).filter((range) => range !== undefined);
 		this.#proxy = new UserspaceProxy({

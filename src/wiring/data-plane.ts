@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
 import { SERVICES } from "../api/resource-names.ts";
 import { compareResourceVersions } from "../api/resource-version.ts";
+import type { AnsweredRequest } from "../edge/echo-http.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -33,6 +34,8 @@ export interface DataPlanePorts {
 	readonly recorder: EventSink;
 	readonly metrics: Metrics;
 	readonly options: DataPlaneOptions;
+	/** Told every request that a pod answered. */
+	answered(request: AnsweredRequest): void;
 	/** Stops the data plane. */
 	readonly signal: AbortSignal;
 }
@@ -134,6 +137,9 @@ class FollowingDataPlane implements DataPlane {
 				break;
 			case "listen-failed":
 				this.#listenFailed(message.failure);
+				break;
+			case "answered":
+				for (const request of message.requests) this.#ports.answered(request);
 				break;
 			case "measured":
 				applyMeasurements(metrics, message.measurements);

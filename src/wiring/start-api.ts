@@ -13,6 +13,7 @@ import { forwardPorts } from "../edge/port-forward.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import { refuseUpgrade, spdyConnection } from "../edge/upgrades.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import type { ContainerLogs } from "../machinery/container-logs.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore } from "../store/store.ts";
 import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
@@ -34,8 +35,9 @@ export interface RunningApi {
 	stop(graceMs: number): Promise<void>;
 }
 
-/** How the API reaches pods. */
-export interface PodNetwork {
+/** How the API reaches what runs in pods. */
+export interface PodAccess {
+	readonly logs: ContainerLogs;
 	/** Rejects, with a sentence for people, when nothing answers there. */
 	connect(ip: string, podPort: number): Promise<Duplex>;
 }
@@ -46,7 +48,7 @@ export async function startApi(
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
-	network: PodNetwork,
+	pods: PodAccess,
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const { host } = options.listen;
@@ -68,6 +70,7 @@ export async function startApi(
 	const api = new HttpApi({
 		server,
 		types: DISCOVERED_TYPES,
+		logs: pods.logs,
 		codecs: bodyCodecs,
 		authenticate: (request) => authenticator.authenticate(request),
 		version: VERSION.api,
@@ -87,7 +90,7 @@ export async function startApi(
 		if (answer.kind === "refused") return refuseUpgrade(socket, answer.response);
 		const connection = await spdyConnection(message, socket, head);
 		const podIP = answer.pod.status?.podIP ?? "";
-		if (connection !== undefined) await forwardPorts(connection, (podPort) => network.connect(podIP, podPort));
+		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
 	});
 	const port = await https.listen(host, options.listen.port);
 	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;

@@ -7,6 +7,7 @@ import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
 import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
+import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { applyManifests } from "./apply-manifests.ts";
@@ -59,13 +60,15 @@ export async function startPlane(
 	setMaxListeners(0, stopping.signal);
 	let isReady = false;
 	let dataPlane: DataPlane | undefined;
-	const network = {
+	const logs = new ContainerLogs(system.metrics);
+	const pods = {
+		logs,
 		async connect(ip: string, podPort: number) {
 			if (dataPlane !== undefined) return dataPlane.connect(ip, podPort);
 			throw new Error("nothing answers with --network none");
 		},
 	};
-	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), network).catch(
+	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), pods).catch(
 		explained(options),
 	);
 	try {
@@ -75,13 +78,18 @@ export async function startPlane(
 		const { client } = api;
 		const informers = new Informers({ client, ...system });
 		const recorder = new EventRecorder({ client, ...system });
-		const ports = { client, informers, recorder, ...system };
+		const ports = { client, informers, recorder, logs, ...system };
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
 		const listen = { host: options.listen.host, port: api.port };
 		const controllers = madeControllers(ports, { ...options, listen, rootCA: api.ca });
 		const { signal } = stopping;
 		if (options.network !== "none")
-			dataPlane = startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
+			dataPlane = startDataPlane({
+				...ports,
+				options: { clusterCIDRs: simulatedRanges(options) },
+				answered: (request) => fleet.answered(request),
+				signal,
+			});
 		const running = [
 			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),

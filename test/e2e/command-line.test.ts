@@ -25,6 +25,8 @@ describe("wrong usage", () => {
 		{ args: ["up", "--data-dir", "x"], says: /--data-dir: not built yet/ },
 		{ args: ["up", "--network", "netns"], says: /--network netns: not built yet/ },
 		{ args: ["explain", "svc/web"], says: /explain: not built yet/ },
+		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
+		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },
 		{ args: ["upp"], says: /unknown command 'upp'\n\(Did you mean up\?\)/ },
 		{ args: ["version", "-o", "xml"], says: /-o xml: want json or yaml/ },
 	])("$args ends with 2 and says what is wanted", async ({ args, says }) => {

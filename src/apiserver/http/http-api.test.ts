@@ -81,6 +81,16 @@ describe("time", () => {
 		open.close();
 	});
 
+	test("no timer is left behind, whatever the answer was", async () => {
+		await server.request("GET", SERVICES);
+		await server.request("GET", `${SERVICES}/gone`);
+		await server.request("GET", SERVICES, { token: "nobody" });
+		const open = await server.watch(`${SERVICES}?watch=1`);
+		expect(server.clock.sleepers).toBe(1);
+		open.close();
+		expect(server.clock.sleepers).toBe(0);
+	});
+
 	test("a reader that has gone is not waited for", async () => {
 		const gone = new AbortController();
 		const answer = server.request("GET", `${SERVICES}?resourceVersion=99999`, { signal: gone.signal });

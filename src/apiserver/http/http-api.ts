@@ -1,6 +1,7 @@
 /** The API over HTTP: one function from a request to a response, whatever the socket is. */
 import { ApiError, badRequest, internalError } from "../../api/status.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
+import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
 import { ANONYMOUS, authorizePath } from "../authorization.ts";
 import { impersonated } from "../impersonation.ts";
@@ -19,6 +20,7 @@ import { errorFrame } from "./watch-body.ts";
 
 export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
 	readonly server: ApiServer;
+	readonly logs: ContainerLogs;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
 	readonly authenticate: (request: HttpRequest) => User | undefined;
@@ -96,6 +98,7 @@ export class HttpApi {
 			hub: this.#hub,
 			encoded: this.#encoded,
 			codecs: this.#ports.codecs,
+			logs: this.#ports.logs,
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
 			nowMs,
 		};

@@ -32,12 +32,24 @@ function followed(
 ): StreamBody {
 	return {
 		start(sink: FrameSink) {
-			for (const line of first) sink.write(line);
+			let isBlocked = !first.map((line) => sink.write(line)).every(Boolean);
+			let last = logs.lines(podUID, container).at(-1);
+			let isOver = false;
+			// A slow reader waits for no more than the log keeps, and misses what fell out meanwhile.
+			const catchUp = (): void => {
+				const lines = logs.lines(podUID, container);
+				for (const line of lines.slice(last === undefined ? 0 : lines.indexOf(last) + 1)) {
+					last = line;
+					isBlocked = !sink.write(shown(line));
+					if (isBlocked) return;
+				}
+				if (isOver) sink.end();
+			};
 			const stop = logs.follow(podUID, container, (line) => {
-				if (line === undefined) sink.end();
-				else sink.write(shown(line));
+				isOver ||= line === undefined;
+				if (!isBlocked) catchUp();
 			});
-			return { drained: () => undefined, closed: stop };
+			return { drained: catchUp, closed: stop };
 		},
 	};
 }

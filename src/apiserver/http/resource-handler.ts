@@ -5,6 +5,8 @@ import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
+import type { Pod } from "../../api/types/core.ts";
+import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
 import type { RequestContext, Target, WriteFlags } from "../ports.ts";
@@ -26,6 +28,7 @@ import { type AnswerOptions, type AnswerPorts, jsonAnswer, listAnswer, objectAns
 import { type BodyCodecs, readBody, readPatch, requireBody } from "./body.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { type AnswerShape, negotiate, wantsPretty } from "./negotiate.ts";
+import { podLogAnswer } from "./pod-log.ts";
 import { booleanOf, deleteFlagsOf, listQueryOf, watchQueryOf, writeFlagsOf } from "./query.ts";
 import type { ResourcePath } from "./route.ts";
 import { includeObjectOf } from "./table.ts";
@@ -35,6 +38,7 @@ export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly server: ApiServer;
 	readonly hub: WatchHub;
 	readonly codecs: BodyCodecs;
+	readonly logs: ContainerLogs;
 }
 
 const DELETE_OPTIONS: TypeMeta = { apiVersion: "v1", kind: "DeleteOptions" };
@@ -222,6 +226,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 		case "binding":
 		case "eviction":
 			return handleAction(call, name);
+		case "log":
+			return handleLog(call);
 		case "portforward":
 			throw badRequest("Upgrade request required");
 		default:
@@ -283,6 +289,14 @@ async function handleAction({ ports, request, target }: Call, name: "binding" | 
 	if (name === "binding") return jsonAnswer(201, await bindPod(ports.server.ports, target, body, dryRun));
 	const deletion = (options: unknown) => deleteFlagsOf(options, request.query);
 	return jsonAnswer(201, await evictPod(ports.server.ports, target, body, deletion));
+}
+
+async function handleLog(call: Call): Promise<HttpResponse> {
+	const { ports, request, target } = call;
+	await requireReached(call);
+	// The log subresource is one of Pods alone.
+	const pod = getObject(ports.server.ports, target) as Pod;
+	return podLogAnswer(ports.logs, pod, request.query, ports.nowMs());
 }
 
 /** A get is not older than the resourceVersion that it names. @throws {ApiError} `BadRequest`, `Timeout` */

@@ -14,11 +14,20 @@ export type UpgradeAnswer =
 	/** Streams to ports of this Pod. */
 	| { readonly kind: "port-forward"; readonly pod: Pod };
 
+/** Subresources that real pods have beside `portforward`. */
+const NEEDS_PROCESS: ReadonlySet<string> = new Set(["exec", "attach"]);
+
 /** @throws {ApiError} For a path, a user or a Pod that it is not for. */
 export function upgradedPod(server: ApiServer, request: HttpRequest, user: User): Pod {
 	const route = routeOf(request.path);
-	if (route.kind !== "resource" || route.subresource !== "portforward") throw noSuchPath();
+	if (route.kind !== "resource") throw noSuchPath();
 	const type = server.typeOf(route);
+	if (type.kind === "Pod" && NEEDS_PROCESS.has(route.subresource ?? "")) {
+		throw badRequest(
+			`pods are simulated and run no process, so there is nothing to ${route.subresource} to; kubectl logs and kubectl port-forward work`,
+		);
+	}
+	if (route.subresource !== "portforward") throw noSuchPath();
 	if (!type.subresources.some(({ name }) => name === "portforward") || route.name === "") throw noSuchPath();
 	if (request.method !== "GET" && request.method !== "POST") {
 		throw methodNotAllowed(type, request.method.toLowerCase());

@@ -89,3 +89,45 @@ describe("eviction", () => {
 		expect((await server.request("GET", `${PODS}/p`)).status).toBe(200);
 	});
 });
+
+describe("log", () => {
+	const get = async (query: string): Promise<readonly [number, string]> => {
+		const { status, text, json } = await server.request("GET", `${PODS}/p/log${query}`);
+		return [status, status === 200 ? text : (json.message ?? "")];
+	};
+	const containers = ["app", "side"].map((name) => ({ name, image: "i" }));
+
+	test("selects lines by container, number, time and bytes", async () => {
+		const { json } = await create("p", { containers });
+		const nowMs = server.clock.wallMs();
+		for (const [ageS, text] of [
+			[20, "old"],
+			[5, "GET / 200"],
+			[1, "new"],
+		] as const) {
+			server.logs.append(json.metadata.uid ?? "", "app", { atMs: nowMs - ageS * 1000, text });
+		}
+		expect(await get("?container=app")).toEqual([200, "old\nGET / 200\nnew\n"]);
+		expect(await get("?container=app&tailLines=1")).toEqual([200, "new\n"]);
+		expect(await get("?container=app&tailLines=0")).toEqual([200, ""]);
+		expect(await get("?container=app&sinceSeconds=10")).toEqual([200, "GET / 200\nnew\n"]);
+		expect(await get("?container=app&sinceTime=2025-12-31T23:59:58Z")).toEqual([200, "new\n"]);
+		expect(await get("?container=app&limitBytes=6")).toEqual([200, "old\nGE"]);
+		expect(await get("?container=app&tailLines=1&timestamps=true")).toEqual([200, "2025-12-31T23:59:59.000Z new\n"]);
+		expect(await get("?container=side")).toEqual([200, ""]);
+	});
+
+	test.each([
+		["", "a container name must be specified for pod p, choose one of: [app side]"],
+		["?container=x", "container x is not valid for pod p"],
+		["?container=app&previous=true", 'previous terminated container "app" in pod "p" not found'],
+		["?container=app&tailLines=-1", 'tailLines: Invalid value: "-1": must be greater than or equal to 0'],
+	])("refuses %j with a sentence", async (query, message) => {
+		await create("p", { containers });
+		expect(await get(query)).toEqual([400, message]);
+	});
+
+	test("of a Pod that is not there is NotFound", async () => {
+		expect(await get("")).toEqual([404, 'pods "p" not found']);
+	});
+});

@@ -55,8 +55,5 @@ function resized({ type, name }: Target, parent: Workload, scale: Scale): Worklo
 	if (resourceVersion !== "" && resourceVersion !== parent.metadata.resourceVersion) {
 		throw conflict(type, name, OBJECT_MODIFIED);
 	}
-	const resizedParent = withScale(parent, scale);
-	// A Scale that named no version means whichever is stored.
-	const metadata = { ...resizedParent.metadata, resourceVersion };
-	return { ...resizedParent, metadata };
+	return withScale(parent, scale);
 }

@@ -232,10 +232,11 @@ describe("resourceVersion of a list", () => {
 	});
 
 	test("of a version yet to come is answered as soon as it is there", async () => {
-		const listed = list(`resourceVersion=${rv.now + 1}`);
-		const got = server.request("GET", `${PODS}/d?resourceVersion=${rv.now + 1}`);
+		const listed = list(`resourceVersion=${rv.now + 2}`);
+		const got = server.request("GET", `${PODS}/e?resourceVersion=${rv.now + 2}`);
 		await create("d");
-		expect(shown((await listed).json)).toBe(`a+ b c d @${rv.now + 1}`);
+		await create("e");
+		expect(shown((await listed).json)).toBe(`a+ b c d e @${rv.now + 2}`);
 		expect((await got).status).toBe(200);
 	});
 

@@ -5,6 +5,7 @@ import { type AnswerJson, type TestResponse, TestServer } from "../../testing/te
 const NS = "/api/v1/namespaces/default";
 const SERVICES = `${NS}/services`;
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const APPS = "/apis/apps/v1/namespaces/default";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 const POD_SPEC = { containers: [{ name: "c", image: "i" }] };
@@ -214,7 +215,6 @@ describe("PUT of a missing name", () => {
 describe("the split between spec and status", () => {
 	const template = { metadata: { labels: { a: "b" } }, spec: POD_SPEC };
 	const workload = { replicas: 1, selector: { matchLabels: { a: "b" } }, template };
-	const Apps = "/apis/apps/v1/namespaces/default";
 
 	test.each([
 		["Pod", `${NS}/pods`, { spec: POD_SPEC }, { activeDeadlineSeconds: 5 }, { phase: "Running" }],
@@ -226,8 +226,8 @@ describe("the split between spec and status", () => {
 			{ loadBalancer: { ingress: [{ ip: "1.2.3.4", ipMode: "VIP" }] } },
 		],
 		["Node", "/api/v1/nodes", {}, { unschedulable: true }, { addresses: [{ type: "Hostname", address: "h" }] }],
-		["Deployment", `${Apps}/deployments`, { spec: workload }, { replicas: 2 }, { replicas: 1 }],
-		["ReplicaSet", `${Apps}/replicasets`, { spec: workload }, { replicas: 2 }, { replicas: 1 }],
+		["Deployment", `${APPS}/deployments`, { spec: workload }, { replicas: 2 }, { replicas: 1 }],
+		["ReplicaSet", `${APPS}/replicasets`, { spec: workload }, { replicas: 2 }, { replicas: 1 }],
 	])("of a %s: each path writes its half", async (_, path, body, spec, status) => {
 		const object = await made(path, { ...body, metadata: { name: "split" } });
 		const both = {
@@ -245,17 +245,39 @@ describe("the split between spec and status", () => {
 		expect((await server.request("GET", `${path}/split/status`)).json).toEqual(sub);
 	});
 
-	test("the generation rises with the spec, and with nothing else", async () => {
-		const path = `${Apps}/deployments`;
-		const object = await made(path, { metadata: { name: "d" }, spec: workload });
-		const send = async (target: string, body: object): Promise<number | undefined> =>
-			(await put(target, withMetadata(body as AnswerJson, { resourceVersion: "", generation: 50 }))).json.metadata
-				.generation;
-		expect(object.metadata.generation).toBe(1);
-		expect(await send(`${path}/d`, withMetadata(object, { labels: { x: "y" } }))).toBe(1);
-		expect(await send(`${path}/d/status`, { ...object, status: { replicas: 1 } })).toBe(1);
-		expect(await send(`${path}/d`, { ...object, spec: { ...object.spec, replicas: 5 } })).toBe(2);
-	});
+	test.each([
+		["Deployment", `${APPS}/deployments`, { spec: workload }, { replicas: 5 }, true],
+		["ReplicaSet", `${APPS}/replicasets`, { spec: workload }, { replicas: 5 }, true],
+		["Pod", `${NS}/pods`, { spec: POD_SPEC }, { activeDeadlineSeconds: 5 }, true],
+		[
+			"EndpointSlice",
+			SLICES,
+			{ addressType: "IPv4", endpoints: [] },
+			{ endpoints: [{ addresses: ["10.0.0.1"] }] },
+			false,
+		],
+	])(
+		"the generation of a %s rises with what it asks for, and with nothing else",
+		async (_, path, body, change, hasStatus) => {
+			const object = await made(path, { ...body, metadata: { name: "g" } });
+			const send = async (target: string, more: object): Promise<number | undefined> => {
+				const sent = withMetadata({ ...object, ...more } as AnswerJson, { resourceVersion: "", generation: 50 });
+				const { status, json } = await put(target, sent);
+				expect(status).toBe(200);
+				return json.metadata.generation;
+			};
+			expect(object.metadata.generation).toBe(1);
+			const annotations = { ...object.metadata, resourceVersion: "", annotations: { x: "y" } };
+			expect(await send(`${path}/g`, { metadata: annotations })).toBe(path.endsWith("deployments") ? 2 : 1);
+			if (hasStatus) {
+				const before = (await server.request("GET", `${path}/g`)).json.metadata.generation;
+				expect(await send(`${path}/g/status`, { status: { phase: "Running", replicas: 1 } })).toBe(before);
+			}
+			const { generation = 0 } = (await server.request("GET", `${path}/g`)).json.metadata;
+			const asked = object.spec === undefined ? change : { spec: { ...object.spec, ...change } };
+			expect(await send(`${path}/g`, asked)).toBe(generation + 1);
+		},
+	);
 });
 
 describe("dryRun of an update", () => {

@@ -58,6 +58,21 @@ describe("fan-out", () => {
 		]);
 	});
 
+	test("keeps apart those that differ in one selector, or in the namespace, alone", async () => {
+		const query = `resourceVersion=${start}`;
+		const watches = [
+			await watch(query),
+			await watch(`${query}&labelSelector=none`),
+			await watch(`${query}&fieldSelector=metadata.name%3Db`),
+			await watch(`${query}&fieldSelector=metadata.name%3Da`),
+			await server.watch(`/api/v1/namespaces/kube-system/pods?watch=true&${query}`),
+			await server.watch(`/api/v1/pods?watch=true&${query}`),
+		];
+		await create("a");
+		await settle();
+		expect(watches.map(({ frames }) => frames.length)).toEqual([1, 0, 0, 1, 0, 1]);
+	});
+
 	test("ends every frame with a newline, and has no other in it", async () => {
 		const open = await watch();
 		await create("a");
