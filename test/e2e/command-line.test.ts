@@ -68,7 +68,9 @@ describe("completion", () => {
 			return (await finished("bash", ["-c", script], { cwd: folder })).stdout.trim();
 		};
 		expect(await complete("sliceplane", "ver")).toBe("version");
-		expect(await complete("sliceplane", "up", "--nod")).toBe("--nodes --node-cidr-mask-size --node-monitor-grace-period");
+		expect(await complete("sliceplane", "up", "--nod")).toBe(
+			"--nodes --node-cidr-mask-size --node-monitor-grace-period",
+		);
 	});
 
 	test.each(["zsh", "fish"])("of %s names every command", async (shell) => {
