@@ -43,6 +43,8 @@ interface Runtime {
 	/** undefined as long as it has none. */
 	podIPs: readonly string[] | undefined;
 	run: PodRun;
+	/** resourceVersion of the status that was written last: nothing new comes with its event. */
+	written: string | undefined;
 	/** The time of the next step in the heap; an older entry there is void. */
 	dueMs: number | undefined;
 	isBusy: boolean;
@@ -118,7 +120,7 @@ export class Fleet {
 
 	#see(pod: Pod): void {
 		const runtime = this.#runtimeOf(pod);
-		if (runtime === undefined) return;
+		if (runtime === undefined || pod.metadata.resourceVersion === runtime.written) return;
 		const nowMs = this.#ports.clock.wallMs();
 		runtime.run = stoppedRun(runtime.run, pod, nowMs);
 		this.#schedule(runtime, nowMs);
@@ -139,6 +141,7 @@ export class Fleet {
 			behaviour,
 			podIPs: adoptedAddresses(pod, node),
 			run: runOf(pod, behaviour, this.#ports.clock.wallMs()),
+			written: undefined,
 			dueMs: undefined,
 			isBusy: false,
 			isMissed: false,
@@ -271,13 +274,15 @@ export class Fleet {
 	}
 
 	/** Whether the Pod has ended. */
-	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod): Promise<boolean> {
+	async #writeStatus(runtime: Runtime, pod: Pod): Promise<boolean> {
+		const { run, behaviour, node, podIPs = [] } = runtime;
 		const nowMs = this.#ports.clock.wallMs();
 		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
 		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
 		if (!deepEqual(status, pod.status)) {
-			await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
+			const written = await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
+			runtime.written = written.metadata.resourceVersion;
 		}
 		return stage.kind === "ended";
 	}
