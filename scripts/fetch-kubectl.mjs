@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { gunzipSync, inflateRawSync } from "node:zlib";
 
 /** Exact versions of the packages: the binaries of a test must not change under it. */
-const PACKAGES = { 30: "2.0.4", 33: "2.2.2", 35: "2.2.2" };
+const PACKAGES = { 24: "2.0.242", 28: "2.2.1", 30: "2.0.4", 32: "2.1.0", 33: "2.2.2", 35: "2.2.2" };
 const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", ".cache", "kubectl");
 const run = promisify(execFile);
 

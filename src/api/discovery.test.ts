@@ -15,10 +15,14 @@ describe("the table of resources", () => {
 		expect(findResource("", "v1", "constructor")).toBeUndefined();
 	});
 
-	test("every short name, plural and storage prefix is there once", () => {
-		const names = RESOURCE_TYPES.flatMap(({ plural, shortNames }) => [plural, ...shortNames]);
+	test("every short name, plural and storage prefix is there once, but for Events, which have two shapes", () => {
+		const stored = RESOURCE_TYPES.filter(({ storedForm }) => storedForm === undefined);
+		const names = stored.flatMap(({ plural, shortNames }) => [plural, ...shortNames]);
 		expect(new Set(names).size).toBe(names.length);
-		expect(new Set(RESOURCE_TYPES.map(({ storagePrefix }) => storagePrefix)).size).toBe(RESOURCE_TYPES.length);
+		expect(new Set(stored.map(({ storagePrefix }) => storagePrefix)).size).toBe(stored.length);
+		expect(RESOURCE_TYPES.filter((type) => !stored.includes(type)).map(({ group }) => group)).toEqual([
+			"events.k8s.io",
+		]);
 	});
 
 	test("a kind has rules for its status exactly if it has the subresource", () => {
@@ -48,6 +52,7 @@ describe("discovery", () => {
 		const named = aggregatedDiscovery(RESOURCE_TYPES, "named", "v2");
 		expect(named.items.map(({ metadata }) => metadata.name)).toEqual([
 			"apps",
+			"events.k8s.io",
 			"networking.k8s.io",
 			"coordination.k8s.io",
 			"discovery.k8s.io",
@@ -58,11 +63,14 @@ describe("discovery", () => {
 		expect(core.items[0]?.metadata).toEqual({ creationTimestamp: null });
 		const resources = core.items[0]?.versions[0]?.resources ?? [];
 		expect(resources.map(({ resource }) => resource)).toEqual([
+			"configmaps",
 			"endpoints",
 			"events",
 			"namespaces",
 			"nodes",
 			"pods",
+			"secrets",
+			"serviceaccounts",
 			"services",
 		]);
 		expect(resources.find(({ resource }) => resource === "pods")).toMatchObject({
@@ -77,6 +85,12 @@ describe("discovery", () => {
 					subresource: "eviction",
 					responseKind: { group: "policy", version: "v1", kind: "Eviction" },
 					verbs: ["create"],
+				},
+				{ subresource: "log", responseKind: { group: "", version: "v1", kind: "Pod" }, verbs: ["get"] },
+				{
+					subresource: "portforward",
+					responseKind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
+					verbs: ["create", "get"],
 				},
 				{ subresource: "status", responseKind: { group: "", version: "v1", kind: "Pod" } },
 			],

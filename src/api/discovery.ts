@@ -44,9 +44,25 @@ export interface ApiGroupDiscoveryList {
 	readonly items: readonly AggregatedGroup[];
 }
 
+/** Of a ResourceType, what discovery tells. */
+export type DiscoveredType = Pick<
+	ResourceType,
+	| "group"
+	| "version"
+	| "kind"
+	| "plural"
+	| "singular"
+	| "namespaced"
+	| "shortNames"
+	| "categories"
+	| "verbs"
+	| "subresources"
+	| "schema"
+>;
+
 /** `core` is the document at /api, `named` the one at /apis. The two versions have one shape. */
 export function aggregatedDiscovery(
-	types: readonly ResourceType[],
+	types: readonly DiscoveredType[],
 	groups: "core" | "named",
 	version: "v2" | "v2beta1",
 ): ApiGroupDiscoveryList {
@@ -66,7 +82,7 @@ export function aggregatedDiscovery(
 	};
 }
 
-function aggregatedResource(type: ResourceType): AggregatedResource {
+function aggregatedResource(type: DiscoveredType): AggregatedResource {
 	return {
 		resource: type.plural,
 		responseKind: kindOf(type),
@@ -85,11 +101,11 @@ function kindOf({ group, version, kind }: Kinded): Kinded {
 	return { group, version, kind };
 }
 
-function sortedSubresources(type: ResourceType): readonly Subresource[] {
+function sortedSubresources(type: DiscoveredType): readonly Subresource[] {
 	return sortedBy(type.subresources, ({ name }) => name);
 }
 
-function aggregatedSubresource(type: ResourceType, subresource: Subresource): AggregatedSubresource {
+function aggregatedSubresource(type: DiscoveredType, subresource: Subresource): AggregatedSubresource {
 	return {
 		subresource: subresource.name,
 		responseKind: subresource.kind ?? kindOf(type),
@@ -113,17 +129,17 @@ export interface ApiGroup {
 }
 
 /** The legacy document at /apis. */
-export function apiGroupList(types: readonly ResourceType[]): object {
+export function apiGroupList(types: readonly DiscoveredType[]): object {
 	return { kind: "APIGroupList", apiVersion: "v1", groups: groupsOf(types) };
 }
 
 /** The legacy document at /apis/<group>; undefined when nothing of the group is served. */
-export function apiGroup(types: readonly ResourceType[], group: string): object | undefined {
+export function apiGroup(types: readonly DiscoveredType[], group: string): object | undefined {
 	const found = groupsOf(types).find(({ name }) => name === group);
 	return found === undefined ? undefined : { kind: "APIGroup", apiVersion: "v1", ...found };
 }
 
-function groupsOf(types: readonly ResourceType[]): readonly ApiGroup[] {
+function groupsOf(types: readonly DiscoveredType[]): readonly ApiGroup[] {
 	const named = types.filter(({ group }) => group !== "");
 	return [...groupBy(named, ({ group }) => group)].flatMap(([name, members]) => {
 		const versions = [...new Set(members.map(({ version }) => version))].map((version) => ({
@@ -156,7 +172,7 @@ export interface ApiResourceList {
 
 /** The legacy document at /api/v1 and /apis/<group>/<version>; undefined when nothing of it is served. */
 export function apiResourceList(
-	types: readonly ResourceType[],
+	types: readonly DiscoveredType[],
 	group: string,
 	version: string,
 ): ApiResourceList | undefined {
@@ -174,7 +190,7 @@ export function apiResourceList(
 	};
 }
 
-function legacyResource(type: ResourceType): LegacyResource {
+function legacyResource(type: DiscoveredType): LegacyResource {
 	return {
 		name: type.plural,
 		singularName: type.singular,
@@ -187,7 +203,7 @@ function legacyResource(type: ResourceType): LegacyResource {
 }
 
 /** The group of its kind is said only when it is another one. */
-function legacySubresource(type: ResourceType, { name, kind, verbs }: Subresource): LegacyResource {
+function legacySubresource(type: DiscoveredType, { name, kind, verbs }: Subresource): LegacyResource {
 	const { group, version, kind: kindName } = kind ?? type;
 	const isForeign = group !== type.group || version !== type.version;
 	return {

@@ -1,9 +1,20 @@
 /** Names of the served resources, typed: what clients and controllers pass to an ApiClient. */
 import type { Resource } from "./resource.ts";
-import type { Deployment, ReplicaSet } from "./types/apps.ts";
+import type { ControllerRevision, Deployment, ReplicaSet, StatefulSet } from "./types/apps.ts";
 import type { Lease } from "./types/coordination.ts";
-import type { Endpoints, Event, Namespace, Node, Pod, Service } from "./types/core.ts";
+import type {
+	ConfigMap,
+	Endpoints,
+	Event,
+	Namespace,
+	Node,
+	Pod,
+	Secret,
+	Service,
+	ServiceAccount,
+} from "./types/core.ts";
 import type { EndpointSlice } from "./types/discovery.ts";
+import type { NewEvent } from "./types/events.ts";
 import type { KubeObject } from "./types/meta.ts";
 import type { IPAddress } from "./types/networking.ts";
 
@@ -17,8 +28,19 @@ export const PODS: Resource<Pod> = named("", "Pod", "pods");
 export const SERVICES: Resource<Service> = named("", "Service", "services");
 export const ENDPOINTS: Resource<Endpoints> = named("", "Endpoints", "endpoints");
 export const EVENTS: Resource<Event> = named("", "Event", "events");
+export const CONFIG_MAPS: Resource<ConfigMap> = named("", "ConfigMap", "configmaps");
+export const SECRETS: Resource<Secret> = named("", "Secret", "secrets");
+export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = named("", "ServiceAccount", "serviceaccounts");
+/** The same objects as {@link EVENTS}, in newer words. */
+export const NEW_EVENTS: Resource<NewEvent> = named("events.k8s.io", "Event", "events");
 export const DEPLOYMENTS: Resource<Deployment> = named("apps", "Deployment", "deployments");
 export const REPLICA_SETS: Resource<ReplicaSet> = named("apps", "ReplicaSet", "replicasets");
+export const STATEFUL_SETS: Resource<StatefulSet> = named("apps", "StatefulSet", "statefulsets");
+export const CONTROLLER_REVISIONS: Resource<ControllerRevision> = named(
+	"apps",
+	"ControllerRevision",
+	"controllerrevisions",
+);
 export const ENDPOINT_SLICES: Resource<EndpointSlice> = named("discovery.k8s.io", "EndpointSlice", "endpointslices");
 export const LEASES: Resource<Lease> = named("coordination.k8s.io", "Lease", "leases");
 export const IP_ADDRESSES: Resource<IPAddress> = named("networking.k8s.io", "IPAddress", "ipaddresses", false);

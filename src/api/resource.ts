@@ -90,6 +90,12 @@ export interface Rules<T extends KubeObject> {
 
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
+/** How objects of a resource are stored that is another resource's in newer words. Both ways are pure. */
+export interface StoredForm<T extends KubeObject, S extends KubeObject = KubeObject> {
+	fromStored(object: S): T;
+	toStored(object: T): S;
+}
+
 /** One entry of the table of resources. */
 export interface ResourceType<T extends KubeObject = KubeObject> extends Resource<T>, Rules<T> {
 	readonly singular: string;
@@ -99,6 +105,8 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 	readonly subresources: readonly Subresource[];
 	/** `/registry/services/specs/`: where a real API server keeps its objects in etcd. */
 	readonly storagePrefix: string;
+	/** Absent: objects are stored as they are shown. */
+	readonly storedForm?: StoredForm<T>;
 	/** The kind's message in the schema, such as `core.Service`. */
 	readonly schema: string;
 	/** Why a name is wrong, one text per broken rule; `isPrefix` for generateName. */

@@ -4,10 +4,11 @@ import { type FieldError, invalid } from "./field-error.ts";
 import { AGE_COLUMN, column, integerColumn } from "./kinds/cells.ts";
 import { formatRequirements, requirementsOf } from "./label-selector.ts";
 import type { Table } from "./resource.ts";
-import type { Deployment, ReplicaSet } from "./types/apps.ts";
+import type { Deployment, ReplicaSet, StatefulSet } from "./types/apps.ts";
 import type { Scale } from "./types/autoscaling.ts";
 
-type Workload = Deployment | ReplicaSet;
+/** The kinds that have the subresource. */
+export type Workload = Deployment | ReplicaSet | StatefulSet;
 
 export function scaleOf({ metadata, spec, status }: Workload): Scale {
 	const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;

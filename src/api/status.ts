@@ -93,7 +93,7 @@ export class ApiError extends Error {
 
 /** The error that a Status from a server stands for. */
 export function errorFromStatus(status: Status): ApiError {
-	const reason = status.reason !== undefined && status.reason in CODE_BY_REASON ? status.reason : "";
+	const reason = status.reason !== undefined && Object.hasOwn(CODE_BY_REASON, status.reason) ? status.reason : "";
 	return new ApiError(reason, status.message ?? "", {
 		...(status.details === undefined ? {} : { details: status.details }),
 		...(status.code === undefined ? {} : { code: status.code }),

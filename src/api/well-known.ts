@@ -10,9 +10,13 @@ export const HEADLESS_LABEL = "service.kubernetes.io/headless";
 export const SERVICE_PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name";
 /** On Endpoints: who keeps them. */
 export const ENDPOINTS_MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
+/** On Endpoints: with the value "true" they are not copied into slices. */
+export const SKIP_MIRROR_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 /** On Nodes. */
 export const ZONE_LABEL = "topology.kubernetes.io/zone";
 
+/** On objects that kubectl applied: what it applied last. */
+export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 /** When the change happened that a write answers to: RFC 3339. */
 export const TRIGGER_TIME_ANNOTATION = "endpoints.kubernetes.io/last-change-trigger-time";
 /** On Endpoints: `truncated` when only 1,000 addresses are listed. */

@@ -18,15 +18,19 @@ export function continueToken(revision: Revision, start: string): string {
 		.replaceAll("=", "");
 }
 
-/** @throws {ApiError} `BadRequest` for anything that `continueToken` did not make. */
-export function parseContinueToken(text: string): ContinueToken {
+/**
+ * @param newest The newest revision there is: no page was cut from a later one.
+ * @throws {ApiError} `BadRequest` for anything that `continueToken` did not make.
+ */
+export function parseContinueToken(text: string, newest: Revision): ContinueToken {
 	const value = decoded(text);
-	if (!isObject(value) || typeof value["start"] !== "string" || !Number.isSafeInteger(value["rv"])) {
+	const isToken = isObject(value) && typeof value["start"] === "string" && Number.isSafeInteger(value["rv"]);
+	if (!isToken || Number(value["rv"]) > newest) {
 		throw badRequest(
 			`invalid continue token: ${JSON.stringify(text)}: take it from metadata.continue of the page before`,
 		);
 	}
-	return { revision: Number(value["rv"]), start: value["start"] };
+	return { revision: Number(value["rv"]), start: String(value["start"]) };
 }
 
 function decoded(text: string): unknown {

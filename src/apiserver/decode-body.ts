@@ -7,33 +7,33 @@ import type { RequestContext, WriteFlags } from "./ports.ts";
 
 /**
  * @param body Plain data, as JSON.parse gives it.
- * @throws {ApiError} `BadRequest` for a wrong type, kind or version, and under Strict for unknown fields.
+ * @throws {ApiError} `BadRequest` for a wrong type, kind or version, and under Strict for unknown and repeated fields.
  */
 export function decodeBody(
 	type: ResourceType,
 	body: unknown,
-	flags: Pick<WriteFlags, "fieldValidation">,
+	flags: Pick<WriteFlags, "fieldValidation" | "oddities">,
 	context: RequestContext,
 ): KubeObject {
 	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
-	reportUnknown(type, decoded.unknown, flags, context);
+	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
 	return withMetadata(decoded.object);
 }
 
-function reportUnknown(
+function reportOddities(
 	type: ResourceType,
-	unknown: readonly string[],
+	oddities: readonly string[],
 	{ fieldValidation }: Pick<WriteFlags, "fieldValidation">,
 	context: RequestContext,
 ): void {
-	if (unknown.length === 0 || fieldValidation === "Ignore") return;
+	if (oddities.length === 0 || fieldValidation === "Ignore") return;
 	if (fieldValidation === "Warn") {
-		for (const text of unknown) context.warn(text);
+		for (const text of oddities) context.warn(text);
 		return;
 	}
 	const cannot = `${type.kind} in version "${apiVersionOf(type)}" cannot be handled as a ${type.kind}`;
-	throw badRequest(`${cannot}: strict decoding error: ${unknown.join(", ")}`);
+	throw badRequest(`${cannot}: strict decoding error: ${oddities.join(", ")}`);
 }
 
 /** A body without metadata is as good as one with empty metadata: the rules of names speak next. */

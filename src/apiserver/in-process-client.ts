@@ -115,9 +115,13 @@ export class InProcessClient implements ApiClient {
 		options: WriteOptions = {},
 	): Promise<T> {
 		const target = this.#target("patch", resource, key.namespace, key.name);
+		const context = this.#context(options.signal);
+		if (options.subresource === "scale") {
+			const scaled: Promise<KubeObject> = updateScale(this.#server.ports, target, { patch }, PLAIN_WRITE, context);
+			return this.#seen(scaled as Promise<T>);
+		}
 		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
-		const patched = patchObject(this.#server.ports, target, patch, flags, this.#context(options.signal));
-		return this.#seen(patched as Promise<T>);
+		return this.#seen(patchObject(this.#server.ports, target, patch, flags, context) as Promise<T>);
 	}
 
 	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
@@ -134,7 +138,8 @@ export class InProcessClient implements ApiClient {
 	): Promise<T | Status> {
 		const target = this.#target("delete", resource, key.namespace, key.name);
 		const deleted = deleteObject(this.#server.ports, target, { ...options, dryRun: false });
-		return this.#seen(deleted as Promise<T | Status>);
+		const { answer } = await this.#seen(deleted);
+		return answer as T | Status;
 	}
 
 	async deleteCollection<T extends KubeObject>(

@@ -3,12 +3,25 @@ import type { ObjectMeta, OwnerReference } from "../api/types/meta.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { RequestContext } from "./ports.ts";
 
+/** A field of old, which clients may still send and no server keeps. */
+export interface WithSelfLink {
+	readonly selfLink?: string;
+}
+
 /**
  * The metadata of an update: a client may change labels, annotations, owners and finalizers, and
  * nothing else; what it leaves out or tries to change of the rest stays as stored.
  */
 export function updatedMetadata(next: ObjectMeta, stored: ObjectMeta, context: RequestContext): ObjectMeta {
-	const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, generation: _generation, ...asked } = next;
+	const {
+		namespace: _namespace,
+		generateName: _prefix,
+		deletionTimestamp: _at,
+		deletionGracePeriodSeconds: _grace,
+		generation: _generation,
+		selfLink: _link,
+		...asked
+	}: ObjectMeta & WithSelfLink = next;
 	return {
 		...asked,
 		name: stored.name,

@@ -39,6 +39,8 @@ export type FieldValidation = "Strict" | "Warn" | "Ignore";
 export interface WriteFlags {
 	readonly dryRun: boolean;
 	readonly fieldValidation: FieldValidation;
+	/** What the parser found odd, such as fields that came twice; told together with unknown fields. */
+	readonly oddities?: readonly string[];
 }
 
 export const PLAIN_WRITE: WriteFlags = { dryRun: false, fieldValidation: "Warn" };

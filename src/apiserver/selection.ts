@@ -3,8 +3,9 @@
 import { matchesFields, parseFieldSelector } from "../api/field-selector.ts";
 import { matchesLabels } from "../api/label-selector.ts";
 import { parseLabelSelector } from "../api/label-selector-grammar.ts";
-import type { ResourceType } from "../api/resource.ts";
+import { apiVersionOf, type ResourceType } from "../api/resource.ts";
 import type { KubeObject } from "../api/types/meta.ts";
+import { shownForm } from "./stored-form.ts";
 
 export interface SelectionOptions {
 	readonly namespace: string;
@@ -19,6 +20,8 @@ export interface Selection {
 	/** The same selection gives the same text: watchers with one text share their frames. */
 	readonly id: string;
 	matches(object: KubeObject): boolean;
+	/** The stored object as the reader's resource shows it. */
+	shown(object: KubeObject): KubeObject;
 }
 
 /** @throws {ApiError} `BadRequest` for a selector that cannot be read, or a field that the kind does not have. */
@@ -30,10 +33,13 @@ export function selectionOf(type: ResourceType, options: SelectionOptions): Sele
 	return {
 		namespace,
 		isEverything,
-		id: JSON.stringify([namespace, labelSelector, fieldSelector]),
+		id: JSON.stringify([apiVersionOf(type), namespace, labelSelector, fieldSelector]),
 		matches: isEverything
 			? everything
-			: (object) => matchesLabels(labels, object.metadata.labels) && matchesFields(fields, type, object),
+			: (object) =>
+					matchesLabels(labels, object.metadata.labels) &&
+					(fields.length === 0 || matchesFields(fields, type, shownForm(type, object))),
+		shown: (object) => shownForm(type, object),
 	};
 }
 

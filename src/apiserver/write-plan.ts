@@ -10,6 +10,7 @@ import { assertDefined } from "../kernel/assert.ts";
 import type { Entry, Place, Precondition, Write } from "../store/entry.ts";
 import type { ServerPorts } from "./ports.ts";
 import { type ClaimPorts, claimsOf, isService, writesOfRemoval } from "./service-claims.ts";
+import { shownForm, storedForm } from "./stored-form.ts";
 
 export interface WritePlan {
 	/** The object as it is to be stored (or as it was, for a removal). */
@@ -34,7 +35,7 @@ export function planCreate(
 	return {
 		object: claims.object,
 		place,
-		writes: [{ kind: "put", ...place, object: claims.object }, ...claims.writes],
+		writes: [{ kind: "put", ...place, object: storedForm(type, claims.object) }, ...claims.writes],
 		preconditions: [{ ...place, expected: 0 }, ...claims.preconditions],
 	};
 }
@@ -54,7 +55,7 @@ export function planUpdate(
 	return {
 		object: claims.object,
 		place,
-		writes: [{ kind: "put", ...place, object: claims.object }, ...claims.writes],
+		writes: [{ kind: "put", ...place, object: storedForm(type, claims.object) }, ...claims.writes],
 		preconditions: [{ ...place, expected: stored.modRevision }, ...claims.preconditions],
 	};
 }
@@ -65,7 +66,10 @@ export function planRemoval(ports: ClaimPorts, type: ResourceType, stored: Entry
 	return {
 		object: last,
 		place,
-		writes: [{ kind: "delete", ...place, last }, ...(isService(type) ? writesOfRemoval(ports, stored.object) : [])],
+		writes: [
+			{ kind: "delete", ...place, last: storedForm(type, last) },
+			...(isService(type) ? writesOfRemoval(ports, stored.object) : []),
+		],
 		preconditions: [{ ...place, expected: stored.modRevision }],
 	};
 }
@@ -84,7 +88,8 @@ export async function commitPlan(
 ): Promise<PlanResult> {
 	const result = await store.commit(plan.writes, plan.preconditions);
 	if (result.kind === "committed") {
-		return { kind: "committed", object: assertDefined(result.entries[0], `${type.kind} just written`).object };
+		const { object } = assertDefined(result.entries[0], `${type.kind} just written`);
+		return { kind: "committed", object: shownForm(type, object) };
 	}
 	const isOwn = result.place.space === plan.place.space && result.place.key === plan.place.key;
 	return isOwn ? { kind: "conflict", stored: result.actual?.object } : { kind: "outdated" };

@@ -1,5 +1,6 @@
 /** The command line's words. */
 import { Command } from "commander";
+import { addCompletionCommand } from "./completion.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand } from "./version.ts";
@@ -19,7 +20,6 @@ const NOT_BUILT_COMMANDS = [
 	"fail",
 	"recover",
 	"watch-cost",
-	"completion",
 ] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
@@ -31,6 +31,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addVersionCommand(root);
+	addCompletionCommand(root);
 	for (const name of NOT_BUILT_COMMANDS) {
 		root
 			.command(name, { hidden: true })

@@ -1,7 +1,6 @@
 /** The flags of `up`: their words, their checks, and what they mean to the plane. */
-import { homedir } from "node:os";
-import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,6 +19,8 @@ export interface UpFlags {
 	readonly maxEndpointsPerSlice: number;
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointsliceUpdatesBatchPeriod: number;
+	readonly mirroringMaxEndpointsPerSubset: number;
+	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: string;
 	readonly verbose?: boolean;
@@ -32,7 +33,6 @@ const NOT_BUILT_FLAGS = [
 	"--etcd-servers <urls>",
 	"--dns-listen <host:port>",
 	"--cluster-domain <domain>",
-	"--mirroring-max-endpoints-per-subset <n>",
 	"--pod-listeners",
 	"--as-node <node>",
 ] as const;
@@ -57,6 +57,8 @@ export function addUpOptions(up: Command): void {
 		.option("--max-endpoints-per-slice <n>", "endpoints in one EndpointSlice", whole(1, 1000), 100)
 		.option("--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), 5)
 		.option("--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, 0)
+		.option("--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), 1000)
+		.option("--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, 50_000)
 		.option("--controllers <list>", "controllers to run: '*', and -name to leave one out", list, ["*"])
 		.option("--network <mode>", "none, or userspace: pods and node ports answer on this machine", "userspace")
 		.option("--no-dashboard", "start without the dashboard")
@@ -84,6 +86,8 @@ export function planeOptionsOf(flags: UpFlags): PlaneOptions {
 		maxEndpointsPerSlice: flags.maxEndpointsPerSlice,
 		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
 		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
+		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
+		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: networkOf(flags.network),
 		logLevel: flags.verbose === true ? "debug" : "warn",
@@ -94,12 +98,6 @@ function networkOf(mode: string): PlaneOptions["network"] {
 	if (mode === "none" || mode === "userspace") return mode;
 	if (mode === "netns") throw new UsageError("--network netns: not built yet");
 	throw new UsageError(`--network ${mode}: want none, userspace or netns`);
-}
-
-/** The user's own cache folder, by the rules of the XDG base directories. */
-function cacheFolder(): string {
-	const base = process.env["XDG_CACHE_HOME"];
-	return path.join(base !== undefined && path.isAbsolute(base) ? base : path.join(homedir(), ".cache"), "sliceplane");
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {
@@ -134,6 +132,15 @@ function portRange(value: string): PlaneOptions["nodePortRange"] {
 	const range = { from: Number(from), to: Number(to) };
 	if (from !== "" && range.from >= 1 && range.from <= range.to && range.to <= 65_535) return range;
 	throw new InvalidArgumentError("Want FROM-TO, such as 30000-32767.");
+}
+
+/** Shorter than this, and the machine's own pauses would look like lost nodes. */
+const GRACE_MS_MIN = 1_000;
+
+function graceMs(value: string): number {
+	const ms = durationMs(value);
+	if (ms < GRACE_MS_MIN) throw new InvalidArgumentError("Want a duration of at least 1s, such as 50s.");
+	return ms;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };

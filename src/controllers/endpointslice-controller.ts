@@ -6,8 +6,9 @@
 import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import { ENDPOINTSLICE_CONTROLLER } from "../api/well-known.ts";
-import { runWorkers } from "../machinery/controller.ts";
+import { type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
+import { changesTopology } from "../plan/endpointslice/zone-ratios.ts";
 import { EndpointSliceSync } from "./endpointslice-sync.ts";
 import { enqueueServices } from "./enqueue-services.ts";
 import { checkBounds } from "./flags.ts";
@@ -48,20 +49,26 @@ export class EndpointSliceController implements Controller {
 		const { informers, clock, log, metrics } = this.#ports;
 		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
 		const queue = new WorkQueue<string>({ name: "endpoint_slice", clock, metrics, retries: RETRIES });
-		const stopListening = this.#listen(sync, queue);
+		const topology = new WorkQueue<"nodes">({ clock });
+		const stopListening = this.#listen(sync, queue, topology);
 		try {
 			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINT_SLICES), informers.of(NODES)];
 			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
-			await runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, clock, log, signal });
+			const options = { clock, log, signal };
+			await Promise.all([
+				runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, ...options }),
+				runWorkers(topology, topologyReconciler(sync, queue), { workers: 1, ...options }),
+			]);
 		} catch (error) {
 			if (!signal.aborted) throw error;
 		} finally {
 			stopListening();
 			queue.stop();
+			topology.stop();
 		}
 	}
 
-	#listen(sync: EndpointSliceSync, queue: WorkQueue<string>): () => void {
+	#listen(sync: EndpointSliceSync, queue: WorkQueue<string>, topology: WorkQueue<"nodes">): () => void {
 		const { informers, log } = this.#ports;
 		const { batchPeriodMs } = this.#options;
 		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
@@ -72,9 +79,29 @@ export class EndpointSliceController implements Controller {
 			onNameless: (slice) => log.warn("EndpointSlice names no Service", { key: keyOf(slice) }),
 		});
 		const stopSlices = informers.of(ENDPOINT_SLICES).addHandlers(slices);
+		const look = (): void => topology.add("nodes");
+		const stopNodes = informers.of(NODES).addHandlers({
+			added: look,
+			updated: (old, node) => {
+				if (changesTopology(old, node)) look();
+			},
+			deleted: look,
+		});
 		return () => {
 			stopServices();
+			stopNodes();
 			stopSlices();
 		};
 	}
+}
+
+/** Nodes only matter to Services whose hints follow the zones' CPU, and only when a zone is now overloaded. */
+function topologyReconciler(sync: EndpointSliceSync, queue: WorkQueue<string>): Reconciler<"nodes"> {
+	return {
+		name: "endpointslice-controller-topology",
+		async reconcile() {
+			for (const key of sync.updateTopology()) queue.add(key);
+			return SETTLED;
+		},
+	};
 }

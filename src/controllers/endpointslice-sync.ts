@@ -7,6 +7,7 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ENDPOINTSLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
 import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.ts";
 import type { Informer } from "../machinery/informer.ts";
+import { type HintsMemory, NO_HINTS } from "../plan/endpointslice/hints.ts";
 import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 import {
 	describeProblem,
@@ -16,16 +17,16 @@ import {
 } from "../plan/endpointslice/plan-slices.ts";
 import { RememberedEntries } from "../plan/endpointslice/pod-entry.ts";
 import { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
+import { isOverloaded, type ZoneRatios, zoneRatiosOf } from "../plan/endpointslice/zone-ratios.ts";
 import { endpointSelectorOf } from "../plan/service-selector.ts";
 import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
 import { type SliceMetrics, sliceMetrics } from "./endpointslice-metrics.ts";
 import type { ControllerPorts } from "./ports.ts";
 import { ServicePods } from "./service-pods.ts";
-import { serviceKeyOfSlice } from "./slice-events.ts";
+import { BY_SERVICE, indexByService } from "./slice-events.ts";
 import { aggregated, asError, StaleCacheError } from "./sync-error.ts";
 
 const COMPONENT = "endpoint-slice-controller";
-const BY_SERVICE = "byService";
 
 export class EndpointSliceSync implements Reconciler {
 	readonly name = "endpointslice-controller";
@@ -40,6 +41,9 @@ export class EndpointSliceSync implements Reconciler {
 	readonly #slices: Informer<EndpointSlice>;
 	readonly #nodes: Informer<Node>;
 	readonly #entries = new Map<string, RememberedEntries>();
+	/** What is remembered of hints by CPU, by Service; only those that have them. */
+	readonly #hints = new Map<string, HintsMemory>();
+	#ratios: ZoneRatios = new Map();
 
 	constructor(ports: ControllerPorts, limits: SliceLimits) {
 		this.#ports = ports;
@@ -49,10 +53,13 @@ export class EndpointSliceSync implements Reconciler {
 		this.#slices = ports.informers.of(ENDPOINT_SLICES);
 		this.#nodes = ports.informers.of(NODES);
 		this.servicePods = new ServicePods(this.#services, ports.informers.of(PODS));
-		this.#slices.addIndex(BY_SERVICE, (slice) => {
-			const key = serviceKeyOfSlice(slice);
-			return key === undefined ? [] : [key];
-		});
+		indexByService(this.#slices);
+	}
+
+	/** Looks at the nodes again. @returns The Services whose hints would now load a zone too much. */
+	updateTopology(): readonly string[] {
+		this.#ratios = zoneRatiosOf(this.#nodes.list());
+		return [...this.#hints].filter(([, memory]) => isOverloaded(memory, this.#ratios)).map(([key]) => key);
 	}
 
 	async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -77,8 +84,22 @@ export class EndpointSliceSync implements Reconciler {
 		const pods = this.servicePods.podsOf(service);
 		const { triggerTime, next } = nextTriggerTime(this.triggerTimes.get(key), service, pods);
 		this.triggerTimes.set(key, next);
-		const world = { service, pods, nodes: this.#nodes, existing, triggerTime, entries: this.#entriesOf(key, service) };
-		const error = aggregated(await this.#apply(key, service, planEndpointSlices(world, this.#limits), signal));
+		const plan = planEndpointSlices(
+			{
+				service,
+				pods,
+				nodes: this.#nodes,
+				existing,
+				triggerTime,
+				entries: this.#entriesOf(key, service),
+				ratios: this.#ratios,
+				hintsMemory: this.#hints.get(key) ?? NO_HINTS,
+			},
+			this.#limits,
+		);
+		const error = aggregated(await this.#apply(key, service, plan, signal));
+		this.#remember(key, plan);
+		this.#tellHints(service, plan);
 		if (error === undefined || signal.aborted) return;
 		this.#ports.recorder.record({
 			component: COMPONENT,
@@ -91,7 +112,19 @@ export class EndpointSliceSync implements Reconciler {
 		throw error;
 	}
 
+	#remember(key: string, { hintsMemory }: SlicePlan): void {
+		if (hintsMemory.isPopulated) this.#hints.set(key, hintsMemory);
+		else this.#hints.delete(key);
+	}
+
+	#tellHints(object: Service, { families }: SlicePlan): void {
+		for (const { type, reason, message } of families.flatMap(({ hintsEvents }) => hintsEvents)) {
+			this.#ports.recorder.record({ component: COMPONENT, resource: SERVICES, object, type, reason, message });
+		}
+	}
+
 	#forget(key: string): void {
+		this.#hints.delete(key);
 		this.triggerTimes.delete(key);
 		this.#entries.delete(key);
 		this.tracker.forgetService(key);

@@ -1,7 +1,7 @@
 /** When a change of an EndpointSlice means that its Service must be looked at again. */
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
-import type { Handlers } from "../machinery/informer.ts";
+import type { Handlers, Informer } from "../machinery/informer.ts";
 import type { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
 
 export interface SliceListener {
@@ -46,8 +46,18 @@ function serviceNameOf({ metadata }: EndpointSlice): string {
 	return metadata.labels?.[SERVICE_NAME_LABEL] ?? "";
 }
 
+/** Index of slices by `namespace/name` of the Service that they name, whoever keeps them. */
+export const BY_SERVICE = "byService";
+
+export function indexByService(slices: Informer<EndpointSlice>): void {
+	slices.addIndex(BY_SERVICE, (slice) => {
+		const key = serviceKeyOfSlice(slice);
+		return key === undefined ? [] : [key];
+	});
+}
+
 /** undefined when the slice names no Service. */
-export function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
+function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
 	const name = serviceNameOf(slice);
 	return name === "" ? undefined : `${slice.metadata.namespace}/${name}`;
 }

@@ -7,6 +7,7 @@
  *     anything else    who was asked what, as JSON
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Clock } from "../kernel/clock.ts";
 import type { EchoPod } from "./echo-pods.ts";
 
 /** Whom a connection was made to. */
@@ -16,22 +17,53 @@ export interface Served {
 	readonly port: number;
 }
 
+/** A request that was answered, as a line for the log of a container. */
+export interface AnsweredRequest {
+	readonly podUID: string;
+	/** The port that was connected to. */
+	readonly port: number;
+	/** Wall milliseconds of the end of the answer. */
+	readonly atMs: number;
+	readonly text: string;
+}
+
+export interface EchoPorts {
+	readonly clock: Clock;
+	answered(request: AnsweredRequest): void;
+}
+
 const DELAY_MS_MAX = 60_000;
 const BASE_URL = "http://pod";
 
 /** A server without a listener: connections are handed to it. `servedBy` says whom a connection is for. */
-export function echoHttpServer(servedBy: (connection: object) => Served | undefined): Server {
+export function echoHttpServer(ports: EchoPorts, servedBy: (connection: object) => Served | undefined): Server {
 	const server = createServer((request, response) => {
 		request.resume();
 		const served = servedBy(request.socket);
-		if (served === undefined) response.destroy();
-		else answer(request, response, served);
+		if (served === undefined) {
+			response.destroy();
+			return;
+		}
+		tellWhenAnswered(ports, request, response, served);
+		answer(request, response, served);
 	});
 	server.on("clientError", (_error, connection) =>
 		connection.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
 	);
 	// Node's switch for answering a client that has closed its half; its types do not know it.
 	return Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+function tellWhenAnswered(
+	{ clock, answered }: EchoPorts,
+	{ method, url }: IncomingMessage,
+	response: ServerResponse,
+	{ pod, port }: Served,
+): void {
+	response.once("finish", () => {
+		const text = `${method} ${url} ${response.statusCode}`;
+		answered({ podUID: pod.uid, port, atMs: clock.wallMs(), text });
+	});
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, served: Served): void {

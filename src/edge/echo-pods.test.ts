@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import { VirtualClock } from "../testing/virtual-clock.ts";
 import { type EchoPod, EchoPods } from "./echo-pods.ts";
 
 function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod {
@@ -36,7 +37,7 @@ async function ask(stream: Duplex, ...parts: readonly string[]): Promise<string>
 }
 
 function onePod(): EchoPods {
-	const pods = new EchoPods();
+	const pods = new EchoPods({ clock: new VirtualClock(), answered: () => undefined });
 	pods.put(echoPod("web-1", "10.244.0.2"));
 	return pods;
 }

@@ -5,7 +5,7 @@
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { StringMap } from "../api/types/meta.ts";
-import { echoHttpServer, type Served } from "./echo-http.ts";
+import { type EchoPorts, echoHttpServer, type Served } from "./echo-http.ts";
 import { memoryPair } from "./memory-pair.ts";
 
 export interface EchoPod {
@@ -31,7 +31,11 @@ export class EchoPods {
 	readonly #byIP = new Map<string, readonly EchoPod[]>();
 	readonly #connections = new Map<string, Set<Duplex>>();
 	readonly #served = new WeakMap<object, Served>();
-	readonly #http: Server = echoHttpServer((connection) => this.#served.get(connection));
+	readonly #http: Server;
+
+	constructor(ports: EchoPorts) {
+		this.#http = echoHttpServer(ports, (connection) => this.#served.get(connection));
+	}
 
 	/** A pod with a new uid is another one: connections to the old one end. */
 	put(pod: EchoPod): void {

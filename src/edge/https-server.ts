@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
@@ -10,9 +11,9 @@ import { type HttpRequest, type HttpResponse, isStream, type StreamBody } from "
 import type { Certificates } from "./certificates.ts";
 
 export interface HttpsServerLimits {
-	/** Bytes of a request's body. A real server's number: 3 MiB. */
+	/** Bytes of a request's body. A real server's number: 3 MiB. Of a longer one, four times as much is read. */
 	readonly bodyBytesMax: number;
-	/** Time for the headers, from the connection's first byte. */
+	/** Time for the handshake, and then for the headers, from the connection's first byte. */
 	readonly headersMs: number;
 	/** Time for a whole request, body included: half a request and silence ends here. */
 	readonly requestMs: number;
@@ -32,13 +33,26 @@ export const DEFAULT_HTTPS_LIMITS: HttpsServerLimits = {
 /** Only bodies above this are compressed: below it costs more than it saves. A real server's number. */
 const GZIP_BYTES_MIN = 131_072;
 const compressed = promisify(gzip);
+/** How often a busy server looks for connections whose time is over. */
+const CHECK_MS_MAX = 1_000;
 
 export type Handler = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** Takes over a connection whose client wants to stop speaking HTTP. */
+export type UpgradeHandler = (
+	request: HttpRequest,
+	connection: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+) => Promise<void>;
 
 export class HttpsServer {
 	readonly #server: Server;
 	readonly #limits: HttpsServerLimits;
 	readonly #handler: Handler;
+	/** Every connection, also those that have not shaken hands yet. */
+	readonly #sockets = new Set<Socket>();
+	readonly #streams = new Set<ServerResponse>();
+	readonly #upgraded = new Set<Duplex>();
+	#isClosing = false;
 
 	constructor(certificates: Certificates, handler: Handler, limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS) {
 		this.#limits = limits;
@@ -48,15 +62,33 @@ export class HttpsServer {
 				cert: certificates.cert,
 				key: certificates.key,
 				minVersion: "TLSv1.2",
+				handshakeTimeout: limits.headersMs,
 				headersTimeout: limits.headersMs,
 				requestTimeout: limits.requestMs,
-				connectionsCheckingInterval: 1_000,
+				connectionsCheckingInterval: Math.min(CHECK_MS_MAX, limits.headersMs / 2),
 				keepAliveTimeout: 90_000,
 				noDelay: true,
 			},
 			(message, response) => void this.#serve(message, response),
 		);
 		this.#server.maxConnections = limits.connectionsMax;
+		this.#server.on("connection", (socket: Socket) => {
+			this.#sockets.add(socket);
+			socket.once("close", () => this.#sockets.delete(socket));
+		});
+	}
+
+	/** Connections that were upgraded are the handler's: `close` cuts them without waiting. */
+	onUpgrade(handler: UpgradeHandler): void {
+		this.#server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+			const gone = new AbortController();
+			this.#upgraded.add(socket);
+			socket.once("close", () => this.#upgraded.delete(socket));
+			socket.on("error", () => undefined);
+			socket.once("close", () => gone.abort());
+			const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
+			handler(request, { message, socket, head }).catch(() => socket.destroy());
+		});
 	}
 
 	/** @returns The port that it listens on. Rejects with the system's error, such as EADDRINUSE. */
@@ -70,11 +102,16 @@ export class HttpsServer {
 		});
 	}
 
-	/** Takes no more connections, lets answers under way finish until `graceMs`, then cuts what is left. */
+	/** Takes no more connections, ends watches, lets answers under way finish until `graceMs`, and cuts what is left. */
 	async close(graceMs: number): Promise<void> {
+		this.#isClosing = true;
 		const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+		for (const response of this.#streams) response.end();
+		for (const socket of this.#upgraded) socket.destroy();
 		this.#server.closeIdleConnections();
-		const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+		const cut = setTimeout(() => {
+			for (const socket of this.#sockets) socket.destroy();
+		}, graceMs);
 		await closed;
 		clearTimeout(cut);
 	}
@@ -98,11 +135,12 @@ export class HttpsServer {
 		answer: HttpResponse,
 		body: Uint8Array,
 	): Promise<void> {
-		const wantsGzip = body.length > GZIP_BYTES_MIN && /\bgzip\b/.test(String(message.headers["accept-encoding"] ?? ""));
+		if (!message.complete) await discardRest(message, this.#limits.bodyBytesMax * DISCARDED_BODIES);
+		const wantsGzip = body.length > GZIP_BYTES_MIN && ACCEPTS_GZIP.test(String(message.headers["accept-encoding"]));
 		const bytes = wantsGzip ? await compressed(body, { level: 1 }) : body;
 		const encoding = wantsGzip ? { "content-encoding": "gzip", vary: "Accept-Encoding" } : {};
 		// A body that was refused half-read must not be taken for the next request.
-		const ending = message.complete ? {} : { connection: "close" };
+		const ending = message.complete && !this.#isClosing ? {} : { connection: "close" };
 		response.writeHead(answer.status, {
 			...headersOf(answer),
 			...encoding,
@@ -119,20 +157,57 @@ export class HttpsServer {
 			response.end();
 			return;
 		}
+		this.#streams.add(response);
+		const { socket } = message;
+		response.once("finish", () => {
+			if (this.#isClosing) socket.destroySoon();
+		});
 		const bufferMax = this.#limits.streamBufferBytesMax;
 		const stream = body.start({
 			write: (frame) => response.write(frame) || response.writableLength < bufferMax,
 			end: () => response.end(),
 		});
 		response.on("drain", () => stream.drained());
-		response.once("close", () => stream.closed());
+		response.once("close", () => {
+			this.#streams.delete(response);
+			stream.closed();
+		});
 	}
 }
 
+const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/;
+
 function headersOf(answer: HttpResponse): Record<string, string | string[]> {
 	return Object.fromEntries(
-		Object.entries(answer.headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
+		Object.entries(answer.headers).map(([name, value]) => [
+			name,
+			typeof value === "string" ? headerText(value) : value.map(headerText),
+		]),
 	);
+}
+
+/** Node writes one byte for each character of a header: this makes them the bytes of UTF-8. */
+function headerText(text: string): string {
+	return Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** A client that sends no more than so many times the limit gets to read why it was refused. */
+const DISCARDED_BODIES = 4;
+
+/**
+ * Reads on and throws away. A connection that is closed with data unread is reset, and a reset makes the client
+ * lose the answer that it has not read yet.
+ */
+async function discardRest(message: IncomingMessage, bytesMax: number): Promise<void> {
+	let length = 0;
+	try {
+		for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+			length += chunk.length;
+			if (length > bytesMax) return;
+		}
+	} catch {
+		// The client has gone: the answer will not arrive either way.
+	}
 }
 
 function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: AbortSignal): HttpRequest {

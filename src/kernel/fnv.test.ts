@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fnv128a, fnv32a, fnv128aHex } from "./fnv.ts";
+import { Fnv128a, fnv32, fnv32a, fnv128aHex } from "./fnv.ts";
 
 /** The definition, in BigInt. */
 function fnv128aByDefinition(bytes: Uint8Array): string {
@@ -26,6 +26,14 @@ describe("FNV-1a", () => {
 		["foobar", 0xbf9cf968],
 	])("of 32 bits over %j is %i", (text, hash) => {
 		expect(fnv32a(text)).toBe(hash);
+	});
+
+	test.each([
+		["", 0x811c9dc5],
+		["a", 0x050c5d7e],
+		["foobar", 0x31f0b262],
+	])("FNV-1 of 32 bits over %j is %i", (text, hash) => {
+		expect(fnv32(text)).toBe(hash);
 	});
 
 	test("takes half a surrogate pair as U+FFFD", () => {

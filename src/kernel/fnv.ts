@@ -1,5 +1,5 @@
 /**
- * FNV-1a: the hash that upstream orders ports and names templates by.
+ * FNV-1a, and FNV-1: the hashes that upstream orders ports and names templates by.
  *
  * 128 bits are kept as four 32-bit limbs; products stay below 2^53, so plain numbers are exact.
  * @see http://www.isthe.com/chongo/tech/comp/fnv/
@@ -54,6 +54,15 @@ export class Fnv128a {
 
 export function fnv128aHex(text: string): string {
 	return new Fnv128a().update(text).hex();
+}
+
+/** FNV-1 of 32 bits over UTF-8: multiplies before it mixes in. */
+export function fnv32(text: string): number {
+	let hash = 0x811c9dc5;
+	for (const character of text) {
+		for (const byte of utf8Bytes(character.codePointAt(0) ?? 0)) hash = Math.imul(hash, 0x01000193) ^ byte;
+	}
+	return hash >>> 0;
 }
 
 /** FNV-1a of 32 bits over UTF-8. */

@@ -357,3 +357,43 @@ test("a fleet makes the Nodes that are not there, and leaves those that are", as
 		"n2 undefined",
 	]);
 });
+
+describe("the logs of containers", () => {
+	const containers = [
+		{ name: "app", image: "app:1", ports: [{ containerPort: 8080 }] },
+		{ name: "side", image: "side:1", ports: [{ containerPort: 9090 }] },
+	];
+
+	test("say when each started and how it ended, and go with the Pod", async () => {
+		const plane = await started();
+		const log = new WatchLog(plane);
+		await createPod(plane, "p", { containers });
+		await plane.advance(5_000);
+		const [pod] = await listed(plane, PODS);
+		const uid = pod?.metadata.uid ?? "";
+		const lines = (container: string): readonly string[] => plane.logs.lines(uid, container).map(({ text }) => text);
+		expect(lines("app")).toEqual(["started, answers on every port of 10.244.0.2"]);
+		expect(lines("side")).toEqual(lines("app"));
+		let isOver = false;
+		plane.logs.follow(uid, "app", (line) => {
+			isOver ||= line === undefined;
+		});
+		await remove(plane, "p", 2);
+		await plane.advance(5_000);
+		expect(isOver).toBe(true);
+		expect(lines("app")).toEqual([]);
+		expect(log.of<Pod>(PODS, "default/p").at(-1)?.type).toBe("DELETED");
+	});
+
+	test("of one that ends by itself keep its exit code", async () => {
+		const plane = await started();
+		const once = { containers, restartPolicy: "Never" } as const;
+		await createPod(plane, "p", once, annotated({ "exit-after": "1s", "exit-code": "3" }));
+		await plane.advance(5_000);
+		const [pod] = await listed(plane, PODS);
+		expect(plane.logs.lines(pod?.metadata.uid ?? "", "side").map(({ text }) => text)).toEqual([
+			"started, answers on every port of 10.244.0.2",
+			"ended with exit code 3",
+		]);
+	});
+});

@@ -14,6 +14,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
@@ -22,8 +23,10 @@ import { podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
 import { nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
 import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
+import { FAILED_ANNOTATION, Heartbeats } from "./heartbeats.ts";
 import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
+import { PodLogger } from "./pod-logger.ts";
 
 export interface FleetPorts {
 	readonly client: ApiClient;
@@ -32,6 +35,15 @@ export interface FleetPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly recorder: EventSink;
+	readonly logs: ContainerLogs;
+}
+
+/** A request that a Pod answered on a port; `atMs` is wall milliseconds. */
+export interface AnsweredRequest {
+	readonly podUID: string;
+	readonly port: number;
+	readonly atMs: number;
+	readonly text: string;
 }
 
 /** A Pod as its node knows it. */
@@ -77,7 +89,9 @@ export class Fleet {
 	readonly #ports: FleetPorts;
 	readonly #options: NodePoolOptions;
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
+	readonly #podLogger: PodLogger;
 	readonly #runtimes = new Map<string, Runtime>();
+	readonly #heartbeats: Heartbeats;
 	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
 	#scheduled = 0;
 	#wake: () => void = () => undefined;
@@ -87,12 +101,16 @@ export class Fleet {
 	constructor(ports: FleetPorts, options: NodePoolOptions) {
 		this.#ports = ports;
 		this.#options = options;
+		this.#podLogger = new PodLogger(ports.logs);
 		this.#nodes = new Map(
 			simulatedNodes(options).map((node) => [
 				node.name,
 				{ node, addresses: new NodeAddresses(node.podCIDRs), waiting: new Set<Runtime>() },
 			]),
 		);
+		const { nodeMonitorGracePeriodMs: gracePeriodMs = 50_000 } = options;
+		const names = [...this.#nodes.keys()];
+		this.#heartbeats = new Heartbeats(ports, { names, gracePeriodMs }, (name) => this.#resume(name));
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
@@ -103,10 +121,40 @@ export class Fleet {
 			updated: (_old, pod) => this.#see(pod),
 			deleted: (pod) => this.#forget(pod),
 		});
+		const beating = this.#heartbeats.run(signal);
 		while (!signal.aborted) {
 			this.#startDue();
 			await this.#untilNext(signal);
 		}
+		await beating;
+	}
+
+	/** Makes the node fall silent: no heartbeats, and nothing happens to its Pods. */
+	async fail(nodeName: string): Promise<void> {
+		await this.#annotate(nodeName, "true");
+	}
+
+	/** Lets the node come back; what happened to its Pods meanwhile is made up for. */
+	async recover(nodeName: string): Promise<void> {
+		await this.#annotate(nodeName, null);
+	}
+
+	async #annotate(name: string, failed: "true" | null): Promise<void> {
+		const body = { metadata: { annotations: { [FAILED_ANNOTATION]: failed } } };
+		await this.#ports.client.patch(NODES, { namespace: "", name }, { type: "merge", body });
+	}
+
+	#resume(nodeName: string): void {
+		const nowMs = this.#ports.clock.wallMs();
+		for (const runtime of this.#runtimes.values()) {
+			if (runtime.node.node.name === nodeName) this.#schedule(runtime, nowMs);
+		}
+	}
+
+	/** One of its Pods answered a request; unknown ones are none of its Pods any more. */
+	answered({ podUID, port, atMs, text }: AnsweredRequest): void {
+		const pod = this.#ports.informers.of(PODS).get(this.#runtimes.get(podUID)?.key ?? "");
+		if (pod?.metadata.uid === podUID) this.#podLogger.answered(pod, port, atMs, text);
 	}
 
 	/** Makes the Node objects that are not there yet. */
@@ -188,6 +236,7 @@ export class Fleet {
 		const runtime = this.#runtimes.get(pod.metadata.uid);
 		if (runtime === undefined) return;
 		this.#runtimes.delete(runtime.uid);
+		this.#podLogger.forget(runtime.uid);
 		this.#release(runtime, pod);
 	}
 
@@ -247,13 +296,16 @@ export class Fleet {
 	/** One step in the life of a Pod. Resolves with the time of the next one. */
 	async #step(runtime: Runtime): Promise<number | undefined> {
 		const { clock, log } = this.#ports;
+		if (this.#heartbeats.isSilent(runtime.node.node.name)) return undefined;
 		try {
 			const pod = this.#ports.informers.of(PODS).get(runtime.key);
 			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;
 			this.#place(runtime, pod);
-			await this.#bringForward(runtime, pod);
+			const nowMs = clock.wallMs();
+			await this.#bringForward(runtime, pod, nowMs);
 			runtime.failures = 0;
-			return nextStageMs(runtime.run, runtime.behaviour, clock.wallMs());
+			// From the time of the step, not from now: a stage that came while it was written is still to be written.
+			return nextStageMs(runtime.run, runtime.behaviour, nowMs);
 		} catch (error) {
 			if (hasReason(error, "NotFound")) return undefined;
 			runtime.failures++;
@@ -264,8 +316,8 @@ export class Fleet {
 	}
 
 	/** Writes the status of the Pod's stage; one that was deleted and has ended is removed. */
-	async #bringForward(runtime: Runtime, pod: Pod): Promise<void> {
-		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod));
+	async #bringForward(runtime: Runtime, pod: Pod, nowMs: number): Promise<void> {
+		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod, nowMs));
 		if (!isOver) return;
 		this.#release(runtime, pod);
 		if (pod.metadata.deletionTimestamp === undefined) return;
@@ -274,9 +326,8 @@ export class Fleet {
 	}
 
 	/** Whether the Pod has ended. */
-	async #writeStatus(runtime: Runtime, pod: Pod): Promise<boolean> {
+	async #writeStatus(runtime: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
 		const { run, behaviour, node, podIPs = [] } = runtime;
-		const nowMs = this.#ports.clock.wallMs();
 		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
 		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
@@ -284,6 +335,7 @@ export class Fleet {
 			const written = await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
 			runtime.written = written.metadata.resourceVersion;
 		}
+		this.#podLogger.at(pod, podIPs, stage);
 		return stage.kind === "ended";
 	}
 }

@@ -1,7 +1,7 @@
 /** The simulated nodes: their names, addresses and zones, and the Node objects that stand for them. */
 import { addressAt, type CIDR, formatCIDR, parseCIDR, subnetAt } from "../api/ip.ts";
 import type { Node } from "../api/types/core.ts";
-import type { Draft } from "../api/types/meta.ts";
+import type { Condition, Draft } from "../api/types/meta.ts";
 
 export interface NodePoolOptions {
 	readonly nodes: number;
@@ -12,6 +12,8 @@ export interface NodePoolOptions {
 	/** Bits of a node's part of the cluster range: IPv4, and IPv6. */
 	readonly nodeCIDRMaskSizes: readonly [ipv4: number, ipv6: number];
 	readonly kubeletVersion: string;
+	/** Silence after which a node counts as lost. Default 50 s. */
+	readonly nodeMonitorGracePeriodMs?: number;
 }
 
 export interface SimulatedNode {
@@ -81,7 +83,7 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 		status: {
 			capacity,
 			allocatable: capacity,
-			conditions: conditions(now),
+			conditions: healthyConditions(now),
 			addresses: [
 				...node.addresses.map((address) => ({ type: "InternalIP", address })),
 				{ type: "Hostname", address: node.name },
@@ -102,7 +104,8 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 	};
 }
 
-function conditions(now: string): NonNullable<NonNullable<Node["status"]>["conditions"]> {
+/** What a kubelet says of a node that is well. */
+export function healthyConditions(now: string): readonly Condition[] {
 	const healthy = (type: string, reason: string, message: string) => ({
 		type,
 		status: "False" as const,

@@ -19,6 +19,7 @@ import { assertDefined } from "../kernel/assert.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
 import { Fleet } from "../kubelet/fleet.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { startRevision } from "../store/memory-engine.ts";
@@ -58,6 +59,7 @@ export interface TestPlane {
 	readonly clock: VirtualClock;
 	/** The caches that controllers and nodes share. */
 	readonly informers: Informers;
+	readonly logs: ContainerLogs;
 	/** Texts that controllers and nodes logged as warnings or errors, with their cause. */
 	readonly warnings: readonly string[];
 	/** Lets time pass, and everything happen that becomes due. */
@@ -82,7 +84,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const partsClient = options.wrapClient?.(client) ?? client;
 	const informers = new Informers({ client: partsClient, clock, random, log });
 	const recorder = new EventRecorder({ client: partsClient, clock, random, log, metrics });
-	const ports = { client: partsClient, informers, recorder, clock, random, log, metrics };
+	const logs = new ContainerLogs(metrics);
+	const ports = { client: partsClient, informers, recorder, logs, clock, random, log, metrics };
 	const fleet = settings.nodes === 0 ? [] : [new Fleet(ports, { ...settings, kubeletVersion: "v1.36.2" })];
 	const stopping = new AbortController();
 	setMaxListeners(0, stopping.signal);
@@ -93,6 +96,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 		client,
 		server,
 		store: server.ports.store,
+		logs,
 		clock,
 		informers,
 		warnings,

@@ -19,6 +19,7 @@ export class VirtualClock implements Clock {
 	#nowMs = 0;
 	#arrivals = 0;
 	#yielding = 0;
+	#asleep = 0;
 	readonly #epochMs: number;
 	readonly #sleepers: MinHeap<Sleeper> = new MinHeap(
 		(a, b) => a.wakeAtMs < b.wakeAtMs || (a.wakeAtMs === b.wakeAtMs && a.order < b.order),
@@ -41,16 +42,24 @@ export class VirtualClock implements Clock {
 			if (signal?.aborted) return reject(signal.reason);
 			const abort = (): void => {
 				sleeper.isGone = true;
+				this.#asleep--;
 				reject(signal?.reason);
 			};
 			const wake = (): void => {
 				signal?.removeEventListener("abort", abort);
+				this.#asleep--;
 				resolve();
 			};
 			const sleeper: Sleeper = { wakeAtMs: this.#nowMs + delayMs, order: this.#arrivals++, wake, isGone: false };
 			this.#sleepers.push(sleeper);
+			this.#asleep++;
 			signal?.addEventListener("abort", abort, { once: true });
 		});
+	}
+
+	/** How many sleep now: what is left behind is a leak. */
+	get sleepers(): number {
+		return this.#asleep;
 	}
 
 	yield(): Promise<void> {

@@ -1,4 +1,6 @@
 /** Codecs of request bodies, each loaded when first needed: most requests are JSON. */
+
+import type { SwaggerDocument } from "../api/openapi/swagger.ts";
 import { badRequest } from "../api/status.ts";
 import type { BodyCodecs } from "../apiserver/http/body.ts";
 
@@ -18,3 +20,7 @@ export const bodyCodecs: BodyCodecs & { readonly stringifyYaml: (value: unknown)
 		return body.object;
 	},
 };
+
+export async function encodeSwagger(document: SwaggerDocument): Promise<Uint8Array> {
+	return (await import("../edge/codec/swagger-protobuf.ts")).swaggerProtobuf(document);
+}

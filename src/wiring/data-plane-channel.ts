@@ -17,6 +17,7 @@ export interface ChannelUser {
 }
 
 export interface Channel {
+	/** Ports in the message go over to the data plane. */
 	post(message: ToDataPlane): void;
 	/** Resolves when the data plane has closed its listeners and connections. */
 	stop(): Promise<void>;
@@ -83,7 +84,7 @@ class WorkerChannel implements Channel {
 	}
 
 	post(message: ToDataPlane): void {
-		this.#worker?.postMessage(message);
+		this.#worker?.postMessage(message, message.kind === "connect" ? [message.port] : []);
 	}
 
 	async stop(): Promise<void> {

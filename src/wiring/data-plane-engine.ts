@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import { parseCIDR } from "../api/ip.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
+import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
@@ -12,6 +13,7 @@ import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import { UserspaceProxy } from "../proxy/userspace-proxy.ts";
 import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane, ToDataPlane } from "./data-plane-messages.ts";
+import { RequestLog } from "./request-log.ts";
 
 export interface DataPlaneEnginePorts {
 	readonly clock: Clock;
@@ -23,12 +25,17 @@ export interface DataPlaneEnginePorts {
 
 export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
-	readonly #pods = new EchoPods();
+	readonly #pods: EchoPods;
 	readonly #listeners: TcpListeners;
 	readonly #proxy: UserspaceProxy<Duplex>;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
+		const requests = new RequestLog({
+			...ports,
+			tell: (answered) => this.#send({ kind: "answered", requests: answered }),
+		});
+		this.#pods = new EchoPods({ clock: ports.clock, answered: (request) => requests.add(request) });
 		this.#listeners = new TcpListeners(ports.metrics);
 		const ranges = config.clusterCIDRs.map((text) => parseCIDR(text)).filter((range) => range !== undefined);
 		this.#proxy = new UserspaceProxy({
@@ -45,6 +52,9 @@ export class DataPlaneEngine {
 			case "update":
 				void this.#update(message);
 				break;
+			case "connect":
+				this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
+				break;
 			case "stop":
 				this.#proxy.stop();
 				this.#listeners.resetAll();
@@ -52,6 +62,13 @@ export class DataPlaneEngine {
 			default:
 				unreachable(message);
 		}
+	}
+
+	#connect(ip: string, podPort: number, client: MessagePortStream): void {
+		client.on("error", () => undefined);
+		const pod = this.#pods.connect(ip, podPort);
+		if (pod === undefined) client.destroy(new Error(`connect ECONNREFUSED ${ip}:${podPort}: no pod has this address`));
+		else splice(client, pod, () => undefined);
 	}
 
 	async #update({ pods, tables, asOf }: DataPlaneUpdate): Promise<void> {

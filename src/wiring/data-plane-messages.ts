@@ -1,4 +1,6 @@
 /** What the plane and its data plane say to each other. Plain data: it crosses a thread's border. */
+import type { MessagePort } from "node:worker_threads";
+import type { AnsweredRequest } from "../edge/echo-http.ts";
 import type { EchoPod } from "../edge/echo-pods.ts";
 import type { MetricOptions } from "../kernel/metrics.ts";
 import type { ServiceTable } from "../plan/service-map/service-table.ts";
@@ -25,12 +27,18 @@ export interface Changes<T> {
 	readonly remove: readonly string[];
 }
 
-export type ToDataPlane = DataPlaneUpdate | { readonly kind: "stop" };
+export type ToDataPlane =
+	| DataPlaneUpdate
+	/** Connect to a pod's port; the connection's bytes go over `port`. */
+	| { readonly kind: "connect"; readonly ip: string; readonly podPort: number; readonly port: MessagePort }
+	| { readonly kind: "stop" };
 
 export type FromDataPlane =
 	/** The update is carried out: listeners are open or closed as it wants, or their failure was told. */
 	| { readonly kind: "applied"; readonly asOf: string }
 	| { readonly kind: "listen-failed"; readonly failure: ListenFailure }
+	/** Requests that echo pods have answered since the last of these messages. */
+	| { readonly kind: "answered"; readonly requests: readonly AnsweredRequest[] }
 	| { readonly kind: "measured"; readonly measurements: readonly Measurement[] }
 	| {
 			readonly kind: "log";

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Pod } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { AnsweredRequest } from "../edge/echo-http.ts";
 import { service } from "../testing/builders.ts";
 import { ControllerHarness } from "../testing/controller-harness.ts";
 import { podRange, sliceOf } from "../testing/slice-worlds.ts";
@@ -53,9 +54,15 @@ async function harness(nodePort: number) {
 	world.client.serve(SERVICES, [owner], "5");
 	world.client.serve(PODS, PODS_AT_START, "5");
 	world.client.serve(ENDPOINT_SLICES, [at("5", PODS_AT_START)], "5");
+	const answered: AnsweredRequest[] = [];
 	const stopping = new AbortController();
 	const options = { clusterCIDRs: ["10.1.0.0/16"] };
-	const dataPlane = startDataPlane({ ...world, signal: stopping.signal, options });
+	const dataPlane = startDataPlane({
+		...world,
+		signal: stopping.signal,
+		options,
+		answered: (request) => answered.push(request),
+	});
 	const stop = async (): Promise<void> => {
 		stopping.abort(new Error("stopped"));
 		await dataPlane.stopped;
@@ -63,7 +70,7 @@ async function harness(nodePort: number) {
 	cleanups.push(stop, () => world.stop());
 	await world.start({ run: async () => undefined });
 	await dataPlane.whenApplied("5");
-	return { world, dataPlane, owner, stop };
+	return { world, dataPlane, owner, stop, answered };
 }
 
 /** The answer over a connection of its own. */
@@ -94,6 +101,17 @@ describe("startDataPlane()", () => {
 		world.client.send(ENDPOINT_SLICES, { type: "ADDED", object: at("8", PODS_AT_START.slice(2)) });
 		await dataPlane.whenApplied("8");
 		expect(await hostname(port)).toBe("p00003");
+	});
+
+	test("tells which Pod answered which request", async () => {
+		const port = await freed(await holdPort());
+		const { world, answered } = await harness(port);
+		const name = await hostname(port);
+		await world.clock.advance(50);
+		const pod = PODS_AT_START.find(({ metadata }) => metadata.name === name);
+		expect(answered).toEqual([
+			{ podUID: pod?.metadata.uid, port: 8080, atMs: expect.any(Number), text: "GET /hostname 200" },
+		]);
 	});
 
 	test("gives a client that has closed its half the whole answer", async () => {

@@ -2,9 +2,12 @@
  * The plane's side of the data plane: follows Services, EndpointSlices and Pods, and tells the worker what
  * to do. One update is under way at a time; what changes meanwhile goes into the next one.
  */
-
+import type { Duplex } from "node:stream";
+import { MessageChannel } from "node:worker_threads";
 import { SERVICES } from "../api/resource-names.ts";
 import { compareResourceVersions } from "../api/resource-version.ts";
+import type { AnsweredRequest } from "../edge/echo-http.ts";
+import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
@@ -31,6 +34,8 @@ export interface DataPlanePorts {
 	readonly recorder: EventSink;
 	readonly metrics: Metrics;
 	readonly options: DataPlaneOptions;
+	/** Told every request that a pod answered. */
+	answered(request: AnsweredRequest): void;
 	/** Stops the data plane. */
 	readonly signal: AbortSignal;
 }
@@ -38,6 +43,8 @@ export interface DataPlanePorts {
 export interface DataPlane {
 	/** resourceVersion of the EndpointSlices that traffic goes by; undefined before the first tables. */
 	readonly asOf: string | undefined;
+	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
+	connect(ip: string, podPort: number): Duplex;
 	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
 	whenApplied(asOf: string): Promise<void>;
 	/** Resolves when listeners and connections are closed, after `signal` has aborted. Never rejects. */
@@ -84,6 +91,12 @@ class FollowingDataPlane implements DataPlane {
 		return this.#asOf;
 	}
 
+	connect(ip: string, podPort: number): Duplex {
+		const { port1, port2 } = new MessageChannel();
+		this.#channel.post({ kind: "connect", ip, podPort, port: port2 });
+		return new MessagePortStream(port1);
+	}
+
 	whenApplied(asOf: string): Promise<void> {
 		if (this.#ports.signal.aborted) return Promise.reject(this.#ports.signal.reason);
 		if (this.#asOf !== undefined && compareResourceVersions(this.#asOf, asOf) >= 0) return Promise.resolve();
@@ -124,6 +137,9 @@ class FollowingDataPlane implements DataPlane {
 				break;
 			case "listen-failed":
 				this.#listenFailed(message.failure);
+				break;
+			case "answered":
+				for (const request of message.requests) this.#ports.answered(request);
 				break;
 			case "measured":
 				applyMeasurements(metrics, message.measurements);

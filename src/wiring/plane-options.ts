@@ -25,6 +25,10 @@ export interface PlaneOptions {
 	/** 1 to 50. */
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointSliceUpdatesBatchPeriodMs: number;
+	/** 1 to 1000. */
+	readonly mirroringMaxEndpointsPerSubset: number;
+	/** Silence after which nothing is known of a node. */
+	readonly nodeMonitorGracePeriodMs: number;
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
@@ -45,6 +49,8 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	maxEndpointsPerSlice: 100,
 	concurrentServiceEndpointSyncs: 5,
 	endpointSliceUpdatesBatchPeriodMs: 0,
+	mirroringMaxEndpointsPerSubset: 1000,
+	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],
 	network: "userspace",
 	logLevel: "warn",

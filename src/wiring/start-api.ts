@@ -1,24 +1,30 @@
 /** The API server with its real ports: store, TLS, credentials. */
 import { randomBytes } from "node:crypto";
-import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import type { Duplex } from "node:stream";
+import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { MASTERS_GROUP } from "../apiserver/authorization.ts";
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
 import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { certificatesFor } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
+import { forwardPorts } from "../edge/port-forward.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
+import { refuseUpgrade, spdyConnection } from "../edge/upgrades.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import type { ContainerLogs } from "../machinery/container-logs.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore } from "../store/store.ts";
-import { bodyCodecs } from "./body-codecs.ts";
+import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 import type { SystemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
 export interface RunningApi {
 	readonly url: string;
+	/** What it listens on. */
+	readonly port: number;
 	/** PEM of the authority that signed the server's certificate. */
 	readonly ca: string;
 	/** Of the user who may do everything; new at every start. */
@@ -29,12 +35,20 @@ export interface RunningApi {
 	stop(graceMs: number): Promise<void>;
 }
 
+/** How the API reaches what runs in pods. */
+export interface PodAccess {
+	readonly logs: ContainerLogs;
+	/** Rejects, with a sentence for people, when nothing answers there. */
+	connect(ip: string, podPort: number): Promise<Duplex>;
+}
+
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
 	options: Pick<PlaneOptions, "listen" | "cacheFolder">,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
+	pods: PodAccess,
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const { host } = options.listen;
@@ -50,16 +64,19 @@ export async function startApi(
 		ranges,
 	});
 	const token = randomBytes(32).toString("base64url");
-	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, "system:authenticated"] };
+	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const authenticator = new TokenAuthenticator({ [token]: admin });
 	let address = "";
 	const api = new HttpApi({
 		server,
+		types: DISCOVERED_TYPES,
+		logs: pods.logs,
 		codecs: bodyCodecs,
 		authenticate: (request) => authenticator.authenticate(request),
 		version: VERSION.api,
 		address: () => address,
 		metricsText: () => metrics.text(),
+		encodeSwagger,
 		unready,
 	});
 	const certificates = await certificatesFor({
@@ -68,11 +85,19 @@ export async function startApi(
 		nowMs: clock.wallMs(),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
+	https.onUpgrade(async (request, { message, socket, head }) => {
+		const answer = await api.upgrade(request);
+		if (answer.kind === "refused") return refuseUpgrade(socket, answer.response);
+		const connection = await spdyConnection(message, socket, head);
+		const podIP = answer.pod.status?.podIP ?? "";
+		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
+	});
 	const port = await https.listen(host, options.listen.port);
 	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
 	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
 	return {
 		url: `https://${address}`,
+		port,
 		ca: certificates.ca,
 		token,
 		server,

@@ -1,29 +1,55 @@
 /** The controllers that were asked for, over one client and one set of caches. */
-
+import { parseCIDR } from "../api/ip.ts";
 import type { Resource } from "../api/resource.ts";
 import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import { DeploymentController } from "../controllers/deployment-controller.ts";
 import { EndpointsController } from "../controllers/endpoints-controller.ts";
 import { EndpointSliceController } from "../controllers/endpointslice-controller.ts";
+import { EndpointSliceMirroringController } from "../controllers/endpointslicemirroring-controller.ts";
 import { GarbageCollector } from "../controllers/garbage-collector.ts";
+import { KubernetesServiceController } from "../controllers/kubernetes-service-controller.ts";
 import { NamespaceController } from "../controllers/namespace-controller.ts";
+import { NodeLifecycleController } from "../controllers/node-lifecycle-controller.ts";
+import { PodGarbageCollector } from "../controllers/pod-garbage-collector.ts";
 import type { Controller, ControllerPorts } from "../controllers/ports.ts";
 import { ReplicaSetController } from "../controllers/replicaset-controller.ts";
+import { rootCACertificatePublisher } from "../controllers/root-ca-certificate-publisher.ts";
 import { Scheduler } from "../controllers/scheduler.ts";
+import { ServiceLoadBalancerController } from "../controllers/service-lb-controller.ts";
+import { serviceAccountController } from "../controllers/serviceaccount-controller.ts";
+import { StatefulSetController } from "../controllers/statefulset-controller.ts";
+import { TaintEvictionController } from "../controllers/taint-eviction-controller.ts";
+import { assertDefined } from "../kernel/assert.ts";
+import type { ApiPlace } from "../plan/api-service/api-service.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 
-type Options = Pick<
-	PlaneOptions,
-	"controllers" | "maxEndpointsPerSlice" | "concurrentServiceEndpointSyncs" | "endpointSliceUpdatesBatchPeriodMs"
->;
+/** `listen` has the port that the API really listens on. */
+export interface ControllersOptions
+	extends Pick<
+		PlaneOptions,
+		| "controllers"
+		| "listen"
+		| "serviceCIDRs"
+		| "maxEndpointsPerSlice"
+		| "concurrentServiceEndpointSyncs"
+		| "endpointSliceUpdatesBatchPeriodMs"
+		| "mirroringMaxEndpointsPerSubset"
+		| "nodeMonitorGracePeriodMs"
+	> {
+	/** PEM of the authority that signed the API's certificate. Default "": the API speaks no TLS. */
+	readonly rootCA?: string;
+}
 
-type Make = (ports: ControllerPorts, options: Options) => Controller;
+type Make = (ports: ControllerPorts, options: ControllersOptions) => Controller;
+
+/** Each stored object once: of resources that share their objects, the one that stores them. */
+const STORED: readonly Resource[] = RESOURCE_TYPES.filter(({ storedForm }) => storedForm === undefined);
 
 /** Objects that own, or are owned: everything but Events, which expire by themselves. */
-const COLLECTED: readonly Resource[] = RESOURCE_TYPES.filter(({ plural }) => plural !== "events");
+const COLLECTED: readonly Resource[] = STORED.filter(({ plural }) => plural !== "events");
 
-/** By upstream's names. The scheduler is a program of its own upstream. */
+/** By upstream's names. The scheduler is a program of its own upstream, the Service `kubernetes` the API's own. */
 const MAKERS: Readonly<Record<string, Make>> = {
 	"endpointslice-controller": (ports, options) =>
 		new EndpointSliceController(ports, {
@@ -31,16 +57,32 @@ const MAKERS: Readonly<Record<string, Make>> = {
 			concurrentSyncs: options.concurrentServiceEndpointSyncs,
 			batchPeriodMs: options.endpointSliceUpdatesBatchPeriodMs,
 		}),
+	"endpointslicemirroring-controller": (ports, { mirroringMaxEndpointsPerSubset }) =>
+		new EndpointSliceMirroringController(ports, { maxEndpointsPerSubset: mirroringMaxEndpointsPerSubset }),
 	"endpoints-controller": (ports) => new EndpointsController(ports),
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
+	"statefulset-controller": (ports) => new StatefulSetController(ports),
 	"garbage-collector-controller": (ports) => new GarbageCollector(ports, COLLECTED),
-	"namespace-controller": (ports) => new NamespaceController(ports, RESOURCE_TYPES),
+	"namespace-controller": (ports) => new NamespaceController(ports, STORED),
+	"node-lifecycle-controller": (ports, { nodeMonitorGracePeriodMs }) =>
+		new NodeLifecycleController(ports, { gracePeriodMs: nodeMonitorGracePeriodMs }),
+	"taint-eviction-controller": (ports) => new TaintEvictionController(ports),
+	"pod-garbage-collector-controller": (ports) => new PodGarbageCollector(ports),
+	"serviceaccount-controller": serviceAccountController,
+	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
+	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),
+	"kubernetes-service-controller": (ports, options) => new KubernetesServiceController(ports, placeOfApi(options)),
 	scheduler: (ports) => new Scheduler(ports),
 };
 
+function placeOfApi({ listen, serviceCIDRs }: ControllersOptions): ApiPlace {
+	const serviceRange = assertDefined(parseCIDR(serviceCIDRs[0] ?? ""), "range of cluster IPs");
+	return { ...listen, serviceRange };
+}
+
 /** @throws {RangeError} For a name in `--controllers` that no controller has. */
-export function madeControllers(ports: ControllerPorts, options: Options): readonly Controller[] {
+export function madeControllers(ports: ControllerPorts, options: ControllersOptions): readonly Controller[] {
 	const selected = selectedControllers(Object.keys(MAKERS), options.controllers);
 	return Object.entries(MAKERS)
 		.filter(([name]) => selected.has(name))

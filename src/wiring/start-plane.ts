@@ -1,16 +1,19 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
 import { parseCIDR } from "../api/ip.ts";
+import { EventExpiry } from "../apiserver/event-expiry.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
 import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
+import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { startDataPlane } from "./data-plane.ts";
-import type { PlaneOptions } from "./plane-options.ts";
+import { type DataPlane, startDataPlane } from "./data-plane.ts";
+import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
 import { startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
 import { systemPorts } from "./system-ports.ts";
@@ -36,16 +39,36 @@ const STOP_GRACE_MS = 2_000;
 /**
  * Starts a plane and resolves when every part of it is ready.
  *
- * Rejects when the address is taken, or when options cannot go together (RangeError, the message names the flag).
+ * @param asked What is left out has the default of the command line; see {@link PlaneOptions}.
+ * @param progress Told what has come up, a sentence each.
+ * @throws {RangeError} When options cannot go together; the message names the flag.
+ * @throws {Error} When the address is taken or is none of this machine's; the message says what to do.
+ * @example
+ *     const plane = await startPlane({ listen: { host: "127.0.0.1", port: 0 }, nodes: 2 });
+ *     // plane.kubeconfig is the path of a kubeconfig for kubectl, or any client.
+ *     await plane.stop();
  */
-export async function startPlane(options: PlaneOptions, progress: Progress): Promise<Plane> {
+export async function startPlane(
+	asked: Partial<PlaneOptions> = {},
+	progress: Progress = () => undefined,
+): Promise<Plane> {
+	const options: PlaneOptions = { ...DEFAULT_PLANE_OPTIONS, cacheFolder: cacheFolder(), ...asked };
 	const ranges = networkRanges(options);
 	const system = systemPorts(options.logLevel);
 	const stopping = new AbortController();
 	// Every sleep of every part listens to this one signal; Node warns of more than ten.
 	setMaxListeners(0, stopping.signal);
 	let isReady = false;
-	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers")).catch(
+	let dataPlane: DataPlane | undefined;
+	const logs = new ContainerLogs(system.metrics);
+	const pods = {
+		logs,
+		async connect(ip: string, podPort: number) {
+			if (dataPlane !== undefined) return dataPlane.connect(ip, podPort);
+			throw new Error("nothing answers with --network none");
+		},
+	};
+	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), pods).catch(
 		explained(options),
 	);
 	try {
@@ -55,17 +78,22 @@ export async function startPlane(options: PlaneOptions, progress: Progress): Pro
 		const { client } = api;
 		const informers = new Informers({ client, ...system });
 		const recorder = new EventRecorder({ client, ...system });
-		const ports = { client, informers, recorder, ...system };
+		const ports = { client, informers, recorder, logs, ...system };
 		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
-		const controllers = madeControllers(ports, options);
+		const listen = { host: options.listen.host, port: api.port };
+		const controllers = madeControllers(ports, { ...options, listen, rootCA: api.ca });
 		const { signal } = stopping;
-		const dataPlane =
-			options.network === "none"
-				? undefined
-				: startDataPlane({ ...ports, options: { clusterCIDRs: simulatedRanges(options) }, signal });
+		if (options.network !== "none")
+			dataPlane = startDataPlane({
+				...ports,
+				options: { clusterCIDRs: simulatedRanges(options) },
+				answered: (request) => fleet.answered(request),
+				signal,
+			});
 		const running = [
 			dataPlane?.stopped ?? Promise.resolve(),
 			recorder.run(signal),
+			new EventExpiry(api.server.ports).run(signal),
 			...[...controllers, fleet].map((part) => part.run(signal)),
 			informers.run(signal),
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

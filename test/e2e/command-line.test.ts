@@ -58,6 +58,28 @@ describe("help and version", () => {
 	});
 });
 
+describe("completion", () => {
+	test("of bash completes commands, and the flags of each", async () => {
+		const { stdout } = await sliceplane("completion", "bash");
+		const complete = async (...words: string[]): Promise<string> => {
+			const script = `${stdout}\nCOMP_WORDS=(${words.join(" ")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _sliceplane; echo "\${COMPREPLY[@]}"`;
+			return (await finished("bash", ["-c", script], { cwd: folder })).stdout.trim();
+		};
+		expect(await complete("sliceplane", "ver")).toBe("version");
+		expect(await complete("sliceplane", "up", "--nod")).toBe("--nodes --node-cidr-mask-size");
+	});
+
+	test.each(["zsh", "fish"])("of %s names every command", async (shell) => {
+		const { status, stdout } = await sliceplane("completion", shell);
+		expect(status).toBe(0);
+		for (const name of ["up", "version", "completion"]) expect(stdout).toContain(name);
+	});
+
+	test("for another shell is wrong usage", async () => {
+		expect(await sliceplane("completion", "tcsh")).toMatchObject({ status: 2, stdout: "" });
+	});
+});
+
 describe("up", () => {
 	test("says in one line that the port is taken, and ends with 1", async () => {
 		const other = createServer();

@@ -76,7 +76,7 @@ function isPercent(text: string): boolean {
 	return /^[0-9]+%$/.test(text);
 }
 
-function validateCountOrPercent(field: string, value: IntOrString): readonly FieldError[] {
+export function validateCountOrPercent(field: string, value: IntOrString): readonly FieldError[] {
 	if (typeof value === "number") return validateNonNegative(field, value);
 	return invalids(field, value, isPercent(value) ? [] : [PERCENT_PROBLEM]);
 }

@@ -1,13 +1,21 @@
 /** Event (`v1`): what happened to an object. */
-import { age } from "../age.ts";
-import { type FieldError, invalid, required } from "../field-error.ts";
-import { invalids } from "../metadata-validation.ts";
-import { byteLength, pathSegmentName, qualifiedNameProblems } from "../names.ts";
-import { ALL_VERBS, type Cell, type Column, defineResource, type ResourceType } from "../resource.ts";
+import { pathSegmentName } from "../names.ts";
+import { ALL_VERBS, defineResource, type ResourceType } from "../resource.ts";
 import type { Event } from "../types/core.ts";
-import { column, wideColumn } from "./cells.ts";
+import type { ObjectReference } from "../types/meta.ts";
+import { EVENT_TABLE } from "./event-table.ts";
+import { validateEvent } from "./event-validation.ts";
 
 const REFERENCE_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+
+/** The names of the fields by which Events are selected by what they are about. */
+export function referenceLabels(field: string): readonly string[] {
+	return REFERENCE_FIELDS.map((key) => `${field}.${key}`);
+}
+
+export function referenceFields(field: string, reference: ObjectReference): Readonly<Record<string, string>> {
+	return Object.fromEntries(REFERENCE_FIELDS.map((key) => [`${field}.${key}`, reference[key] ?? ""]));
+}
 
 export const EVENT: ResourceType = defineResource<Event>({
 	group: "",
@@ -27,31 +35,28 @@ export const EVENT: ResourceType = defineResource<Event>({
 	createOnUpdate: true,
 	unconditionalUpdate: true,
 	deleteAnswers: "status",
-	fieldLabels: [
-		...REFERENCE_FIELDS.map((key) => `involvedObject.${key}`),
-		"reason",
-		"reportingComponent",
-		"source",
-		"type",
-	],
-	table: { columns: eventColumns(), cells: eventCells },
+	fieldLabels: [...referenceLabels("involvedObject"), "reason", "reportingComponent", "source", "type"],
+	table: EVENT_TABLE,
 	withDefaults: (event) => ({
 		...event,
 		involvedObject: event.involvedObject ?? {},
 		source: event.source ?? {},
+		// Times without a value are printed as null.
+		firstTimestamp: event.firstTimestamp ?? null,
+		lastTimestamp: event.lastTimestamp ?? null,
 		eventTime: event.eventTime ?? null,
 		reportingComponent: event.reportingComponent ?? "",
 		reportingInstance: event.reportingInstance ?? "",
 	}),
 	prepareCreate: (event) => event,
 	prepareUpdate: (next) => next,
-	validate,
-	validateUpdate: validate,
+	validate: (event) => validateEvent(event),
+	validateUpdate: (event) => validateEvent(event),
 	warnings: () => [],
 	fields(event) {
 		const { involvedObject, reason = "", type = "", source, reportingComponent = "" } = event;
 		return {
-			...Object.fromEntries(REFERENCE_FIELDS.map((key) => [`involvedObject.${key}`, involvedObject[key] ?? ""])),
+			...referenceFields("involvedObject", involvedObject),
 			reason,
 			reportingComponent,
 			source: source?.component || reportingComponent,
@@ -59,79 +64,3 @@ export const EVENT: ResourceType = defineResource<Event>({
 		};
 	},
 });
-
-const WORD_BYTES_MAX = 128;
-const MESSAGE_BYTES_MAX = 1024;
-
-/** Events with an eventTime are of the newer form, with rules of its own. */
-function validate(event: Event): readonly FieldError[] {
-	const isNew = (event.eventTime ?? "") !== "";
-	return [...validateNamespace(event, isNew), ...(isNew ? validateReport(event) : [])];
-}
-
-function validateNamespace(event: Event, isNew: boolean): readonly FieldError[] {
-	const namespace = event.involvedObject.namespace ?? "";
-	const forClusterScope = ["", "default", ...(isNew ? ["kube-system"] : [])];
-	const own = event.metadata.namespace ?? "";
-	const isRight = namespace === "" ? forClusterScope.includes(own) : isNew || own === namespace;
-	return isRight ? [] : [invalid("involvedObject.namespace", namespace, "does not match event.namespace")];
-}
-
-function validateReport(event: Event): readonly FieldError[] {
-	const { reportingComponent = "", message = "" } = event;
-	return [
-		...(reportingComponent === "" ? [required("reportingComponent", "")] : []),
-		...invalids("reportingComponent", reportingComponent, qualifiedNameProblems(reportingComponent)),
-		...(["reportingInstance", "action", "reason"] as const).flatMap((key) => {
-			const word = event[key] ?? "";
-			return word === "" ? [required(key, "")] : validateLength(key, word, WORD_BYTES_MAX);
-		}),
-		...validateLength("message", message, MESSAGE_BYTES_MAX),
-	];
-}
-
-/** The value is not shown: it is too long for that. */
-function validateLength(field: string, text: string, bytesMax: number): readonly FieldError[] {
-	return byteLength(text) > bytesMax ? [invalid(field, "", `can have at most ${bytesMax} characters`)] : [];
-}
-
-function eventColumns(): readonly Column[] {
-	return [
-		column("Last Seen", "Time since this event was last seen."),
-		column("Type", "Normal or Warning."),
-		column("Reason", "Why this event was made, as one word for machines."),
-		column("Object", "The object that this event is about."),
-		wideColumn("Subobject", "The part of the object that this event is about."),
-		wideColumn("Source", "Who reported this event, and from where."),
-		column("Message", "What happened, for people."),
-		wideColumn("First Seen", "Time since this event was first seen."),
-		wideColumn("Count", "How often this event was seen."),
-		{ ...wideColumn("Name", "Name must be unique within a namespace."), format: "name" },
-	];
-}
-
-function eventCells(event: Event, nowMs: number): readonly Cell[] {
-	const { involvedObject, series } = event;
-	const first = event.firstTimestamp ?? event.eventTime;
-	const last = series?.lastObservedTime ?? event.lastTimestamp ?? first;
-	const kind = (involvedObject.kind ?? "").toLowerCase();
-	const name = involvedObject.name ?? "";
-	return [
-		age(nowMs, last),
-		event.type ?? "",
-		event.reason ?? "",
-		name === "" ? kind : `${kind}/${name}`,
-		involvedObject.fieldPath ?? "",
-		sourceCell(event),
-		(event.message ?? "").trim(),
-		age(nowMs, first),
-		(series === undefined ? event.count : series.count) || 1,
-		event.metadata.name,
-	];
-}
-
-function sourceCell({ source, reportingComponent, reportingInstance }: Event): string {
-	const component = source?.component || (reportingComponent ?? "");
-	const instance = source?.host || (reportingInstance ?? "");
-	return instance === "" ? component : `${component}, ${instance}`;
-}

@@ -14,6 +14,12 @@ import { validatePodSpecUpdate, validatePodStatusUpdate } from "./pod-update-val
 const SUBRESOURCES: readonly Subresource[] = [
 	{ name: "binding", kind: { group: "", version: "v1", kind: "Binding" }, verbs: ["create"] },
 	{ name: "eviction", kind: { group: "policy", version: "v1", kind: "Eviction" }, verbs: ["create"] },
+	{ name: "log", kind: { group: "", version: "v1", kind: "Pod" }, verbs: ["get"] },
+	{
+		name: "portforward",
+		kind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
+		verbs: ["create", "get"],
+	},
 	STATUS_SUBRESOURCE,
 ];
 

@@ -17,7 +17,7 @@ const AFFINITY_TIMEOUT_SECONDS_MAX = 86_400;
 const AFFINITIES: readonly string[] = ["ClientIP", "None"];
 const TYPES: readonly string[] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const POLICIES: readonly string[] = ["Cluster", "Local"];
-const DISTRIBUTIONS: readonly string[] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+const DISTRIBUTIONS: readonly string[] = ["PreferClose", "PreferSameZone", "PreferSameNode"];
 const BALANCER_ONLY = "may only be used when `type` is 'LoadBalancer'";
 
 export function validateService(service: Service, stored?: Service): readonly FieldError[] {

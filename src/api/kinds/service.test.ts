@@ -152,7 +152,7 @@ describe("validation of a Service", () => {
 				'spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"',
 				'spec.type: Unsupported value: "Ingress": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
 				'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
-				'spec.trafficDistribution: Unsupported value: "Near": supported values: "PreferClose", "PreferSameNode", "PreferSameZone"',
+				'spec.trafficDistribution: Unsupported value: "Near": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
 			],
 		},
 		{

@@ -3,6 +3,8 @@ import { metadataOf } from "../../testing/api-objects.ts";
 import type { ResourceType } from "../resource.ts";
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from "../types/core.ts";
 import type { ObjectMeta } from "../types/meta.ts";
+import { CONFIG_MAP } from "./config-map.ts";
+import { CONTROLLER_REVISION } from "./controller-revision.ts";
 import { DEPLOYMENT } from "./deployment.ts";
 import { ENDPOINT_SLICE } from "./endpoint-slice.ts";
 import { ENDPOINTS_TYPE } from "./endpoints.ts";
@@ -10,10 +12,14 @@ import { EVENT } from "./event.ts";
 import { IP_ADDRESS } from "./ip-address.ts";
 import { LEASE } from "./lease.ts";
 import { NAMESPACE } from "./namespace.ts";
+import { NEW_EVENT } from "./new-event.ts";
 import { NODE } from "./node.ts";
 import { POD } from "./pod.ts";
 import { REPLICA_SET } from "./replica-set.ts";
+import { SECRET } from "./secret.ts";
 import { SERVICE } from "./service.ts";
+import { SERVICE_ACCOUNT } from "./service-account.ts";
+import { STATEFUL_SET } from "./stateful-set.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:05:00Z");
 
@@ -71,6 +77,37 @@ describe("rows of kinds", () => {
 				},
 			},
 			text: "LoadBalancer | <none> | 10.0.0.1,9.9.9.9,a.b,192.0.2.1 | <none> | <none>",
+		},
+		{ what: "a ConfigMap", type: CONFIG_MAP, parts: { data: { a: "", b: "" }, binaryData: { c: "" } }, text: "3" },
+		{ what: "a Secret", type: SECRET, parts: { type: "Opaque", data: { a: "" } }, text: "Opaque | 1" },
+		{ what: "a ServiceAccount", type: SERVICE_ACCOUNT, parts: { secrets: [{ name: "a" }] }, text: "" },
+		{
+			what: "a StatefulSet",
+			type: STATEFUL_SET,
+			parts: { spec: { replicas: 3, template, selector }, status: { readyReplicas: 2 } },
+			text: "2/3 | a,b | a:1,b:2",
+		},
+		{
+			what: "a ControllerRevision",
+			type: CONTROLLER_REVISION,
+			parts: { data: {}, revision: 2 },
+			metadata: {
+				ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u", controller: true }],
+			},
+			text: "statefulset.apps/web | 2",
+		},
+		{
+			what: "an Event in newer words",
+			type: NEW_EVENT,
+			parts: {
+				regarding: { kind: "Pod", name: "web-1" },
+				note: " Started \n",
+				reason: "Started",
+				type: "Normal",
+				eventTime: "2026-01-01T00:04:00.000000Z",
+				reportingController: "kubelet",
+			},
+			text: "60s | Normal | Started | pod/web-1 |  | kubelet | Started | 60s | 1",
 		},
 		{ what: "Endpoints without subsets", type: ENDPOINTS_TYPE, parts: {}, text: "<none>" },
 		{ what: "Endpoints, none ready", type: ENDPOINTS_TYPE, parts: { subsets: [{ notReadyAddresses: two }] }, text: "" },

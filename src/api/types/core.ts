@@ -250,14 +250,38 @@ export interface Event extends KubeObject {
 	readonly reason?: string;
 	readonly message?: string;
 	readonly source?: EventSource;
-	readonly firstTimestamp?: string;
-	readonly lastTimestamp?: string;
+	readonly firstTimestamp?: string | null;
+	readonly lastTimestamp?: string | null;
 	readonly count?: number;
 	readonly type?: string;
 	/** MicroTime: six decimals. */
 	readonly eventTime?: string | null;
 	readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
 	readonly action?: string;
+	/** A second object that took part. */
+	readonly related?: ObjectReference;
 	readonly reportingComponent?: string;
 	readonly reportingInstance?: string;
+}
+
+export interface ConfigMap extends KubeObject {
+	readonly data?: StringMap;
+	/** Values in base64. */
+	readonly binaryData?: StringMap;
+	readonly immutable?: boolean;
+}
+
+export interface Secret extends KubeObject {
+	readonly type?: string;
+	/** Values in base64. */
+	readonly data?: StringMap;
+	/** Only ever written: it becomes `data`. */
+	readonly stringData?: StringMap;
+	readonly immutable?: boolean;
+}
+
+export interface ServiceAccount extends KubeObject {
+	readonly secrets?: readonly ObjectReference[];
+	readonly imagePullSecrets?: readonly { readonly name?: string }[];
+	readonly automountServiceAccountToken?: boolean;
 }

@@ -1,6 +1,6 @@
 /** Objects, lists and errors as responses, in the form that was negotiated. */
 import type { ResourceType, Table } from "../../api/resource.ts";
-import { ApiError, type Status } from "../../api/status.ts";
+import type { ApiError, Status } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { concatBytes, utf8 } from "../../kernel/bytes.ts";
 import type { ListAnswer } from "../verbs/list.ts";
@@ -48,11 +48,7 @@ export async function objectAnswer(
 ): Promise<HttpResponse> {
 	if (!isStored(object) || options.form.kind === "plain") return plainAnswer(ports, status, object, options);
 	const { form } = options;
-	if (form.kind === "partial") {
-		if (form.isList)
-			throw notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list");
-		return valueAnswer(ports, status, partialOf(object, form.version), options);
-	}
+	if (form.kind === "partial") return valueAnswer(ports, status, partialOf(object, form.version), options);
 	if (table === undefined) return plainAnswer(ports, status, object, options);
 	const { resourceVersion } = object.metadata;
 	const metadata = resourceVersion === "" ? {} : { resourceVersion };
@@ -103,8 +99,6 @@ export async function listAnswer(
 		return valueAnswer(ports, 200, tableOf(list.items, { ...shared, withColumns: true, metadata }), options);
 	}
 	if (form.kind === "partial") {
-		if (!form.isList)
-			throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${type.kind}List)`);
 		const items = list.items.map((object) => partialOf(object, form.version));
 		const head = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.version}`, metadata };
 		return valueAnswer(ports, 200, { ...head, items }, options);
@@ -138,8 +132,4 @@ async function valueAnswer(
 ): Promise<HttpResponse> {
 	if (syntax === "json") return jsonAnswer(status, value, isPretty);
 	return { status, headers: { "content-type": "application/yaml" }, body: utf8(await ports.stringifyYaml(value)) };
-}
-
-function notAcceptable(message: string): ApiError {
-	return new ApiError("NotAcceptable", message);
 }

@@ -1,6 +1,8 @@
 /** From the bytes of a request to plain data. */
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { ApiError, badRequest } from "../../api/status.ts";
+import type { Patch } from "../verbs/patch.ts";
+import { duplicateFields } from "./duplicate-fields.ts";
 import type { HttpRequest } from "./message.ts";
 
 export interface BodyCodecs {
@@ -22,13 +24,20 @@ export function mediaTypeOf(request: HttpRequest): string {
 	return type.trim().toLowerCase();
 }
 
+export interface ReadBody {
+	/** Plain data; undefined when there is no body. */
+	readonly value: unknown;
+	/** Fields that came twice. YAML refuses them, protobuf cannot have them. */
+	readonly oddities: readonly string[];
+}
+
 /**
- * The body of a create, update or action; undefined when there is none.
+ * The body of a create, update or action.
  * @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge`
  */
-export async function readBody(request: HttpRequest, codecs: BodyCodecs, expected: TypeMeta): Promise<unknown> {
+export async function readBody(request: HttpRequest, codecs: BodyCodecs, expected: TypeMeta): Promise<ReadBody> {
 	const bytes = await request.body();
-	if (bytes.length === 0) return undefined;
+	if (bytes.length === 0) return { value: undefined, oddities: [] };
 	switch (mediaTypeOf(request)) {
 		case "":
 		case "application/json":
@@ -36,33 +45,31 @@ export async function readBody(request: HttpRequest, codecs: BodyCodecs, expecte
 		case "application/yaml":
 		case "application/x-yaml":
 		case "text/yaml":
-			return codecs.parseYaml(textOf(bytes));
+			return { value: await codecs.parseYaml(textOf(bytes)), oddities: [] };
 		case "application/vnd.kubernetes.protobuf":
-			return codecs.decodeProtobuf(bytes, expected);
+			return { value: await codecs.decodeProtobuf(bytes, expected), oddities: [] };
 		default:
 			throw unsupported(ACCEPTED);
 	}
 }
 
 /** @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge` */
-export async function readPatch(
-	request: HttpRequest,
-): Promise<{ readonly type: "json" | "merge" | "strategic"; readonly body: unknown }> {
+export async function readPatch(request: HttpRequest): Promise<ReadBody & { readonly type: Patch["type"] }> {
 	const mediaType = mediaTypeOf(request);
 	const type = Object.hasOwn(PATCH_TYPES, mediaType) ? PATCH_TYPES[mediaType as keyof typeof PATCH_TYPES] : undefined;
 	if (type === undefined) throw unsupported(Object.keys(PATCH_TYPES).join(", "));
-	return { type, body: parseJson(await request.body(), "patch") };
+	return { type, ...parseJson(await request.body(), "patch") };
 }
 
-export function requireBody(body: unknown, { kind }: Pick<TypeMeta, "kind">): unknown {
-	if (body === undefined) throw badRequest(`the body of the request is empty: send a ${kind}`);
+export function requireBody(body: ReadBody, { kind }: Pick<TypeMeta, "kind">): ReadBody {
+	if (body.value === undefined) throw badRequest(`the body of the request is empty: send a ${kind}`);
 	return body;
 }
 
-function parseJson(bytes: Uint8Array, kind: string): unknown {
+function parseJson(bytes: Uint8Array, kind: string): ReadBody {
 	const text = textOf(bytes);
 	try {
-		return JSON.parse(text);
+		return { value: JSON.parse(text), oddities: duplicateFields(text) };
 	} catch (error) {
 		const why = error instanceof Error ? error.message : "not JSON";
 		throw badRequest(

@@ -1,8 +1,10 @@
 /** The API over HTTP: one function from a request to a response, whatever the socket is. */
 import { ApiError, badRequest, internalError } from "../../api/status.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
+import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
 import { ANONYMOUS, authorizePath } from "../authorization.ts";
+import { impersonated } from "../impersonation.ts";
 import type { RequestContext, User } from "../ports.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
@@ -13,10 +15,12 @@ import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
 import { handleResource } from "./resource-handler.ts";
 import { routeOf } from "./route.ts";
+import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts extends Pick<PathHandlerPorts, "version" | "address" | "metricsText" | "unready"> {
+export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
 	readonly server: ApiServer;
+	readonly logs: ContainerLogs;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
 	readonly authenticate: (request: HttpRequest) => User | undefined;
@@ -67,16 +71,26 @@ export class HttpApi {
 		return { ...response, headers: { ...this.#commonHeaders(request, warnings), ...response.headers } };
 	}
 
+	/** What a request to upgrade its connection may become. Never rejects. */
+	async upgrade(request: HttpRequest): Promise<UpgradeAnswer> {
+		try {
+			const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
+			return { kind: "port-forward", pod: upgradedPod(this.#ports.server, request, user) };
+		} catch (error) {
+			return { kind: "refused", response: this.#failed(request, error) };
+		}
+	}
+
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
 		const { server, authenticate } = this.#ports;
-		const user = authenticate(request) ?? ANONYMOUS;
+		const user = impersonated(request, authenticate(request) ?? ANONYMOUS);
 		const limitMs = timeLimitMs(request);
 		const route = routeOf(request.path);
+		const nowMs = (): number => server.ports.clock.wallMs();
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			const { types, store } = server.ports;
-			return handlePath({ ...this.#ports, types, store }, request);
+			return handlePath({ ...this.#ports, store: server.ports.store, nowMs }, request);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {
@@ -84,8 +98,9 @@ export class HttpApi {
 			hub: this.#hub,
 			encoded: this.#encoded,
 			codecs: this.#ports.codecs,
+			logs: this.#ports.logs,
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
-			nowMs: () => server.ports.clock.wallMs(),
+			nowMs,
 		};
 		return this.#inTime(handleResource(ports, request, route, context), limitMs);
 	}
@@ -150,19 +165,28 @@ function warningHeaders(warnings: ReadonlySet<string>): readonly string[] {
 	return kept.map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
 }
 
-const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** Go's durations. */
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
+	ns: 1e-6,
+	us: 1e-3,
+	"\u00b5s": 1e-3,
+	ms: 1,
+	s: 1000,
+	m: 60_000,
+	h: 3_600_000,
+};
 
-/** The smaller of the client's `timeout` and the server's own limit. @throws {ApiError} `BadRequest` */
+/** The smaller of the client's `timeout` and the server's own limit; 0 names none. @throws {ApiError} `BadRequest` */
 function timeLimitMs(request: HttpRequest): number {
 	const text = request.query.get("timeout");
 	if (text === null || text === "") return REQUEST_MS_MAX;
-	if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+	if (!/^(0|(\d+(\.\d+)?(ns|us|\u00b5s|ms|s|m|h))+)$/.test(text)) {
 		const wanted = 'want a duration such as "32s"';
 		throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text)}: ${wanted}`);
 	}
 	let totalMs = 0;
-	for (const [, amount, , unit = "s"] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+	for (const [, amount, , unit = "s"] of text.matchAll(/(\d+(\.\d+)?)(ns|us|\u00b5s|ms|s|m|h)/g)) {
 		totalMs += Number(amount) * (DURATION_UNITS_MS[unit] ?? 0);
 	}
-	return Math.min(REQUEST_MS_MAX, totalMs);
+	return totalMs > 0 ? Math.min(REQUEST_MS_MAX, totalMs) : REQUEST_MS_MAX;
 }

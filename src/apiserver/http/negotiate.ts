@@ -22,11 +22,30 @@ const MEDIA_TYPES = "application/json, application/yaml, application/vnd.kuberne
 /** An Accept header has a handful of clauses; more are a mistake or an attack. */
 const CLAUSES_MAX = 32;
 
-/** @throws {ApiError} `NotAcceptable` */
-export function negotiate(accept: string | undefined): Negotiated {
+/** What the request will be answered with. */
+export type AnswerShape = "object" | "list" | "watch";
+
+/**
+ * Called before the request is carried out: what cannot be answered changes nothing.
+ * @throws {ApiError} `NotAcceptable`
+ */
+export function negotiate(accept: string | undefined, shape: AnswerShape, kind: string): Negotiated {
+	const negotiated = firstAcceptable(accept, shape);
+	const { form } = negotiated;
+	if (form.kind !== "partial" || shape === "watch" || form.isList === (shape === "list")) return negotiated;
+	throw new ApiError(
+		"NotAcceptable",
+		form.isList
+			? "you requested PartialObjectMetadataList, but the requested object is not a list"
+			: `you requested PartialObjectMetadata, but the requested object is a list (${kind}List)`,
+	);
+}
+
+function firstAcceptable(accept: string | undefined, shape: AnswerShape): Negotiated {
 	if (accept === undefined || accept.trim() === "") return { syntax: "json", form: { kind: "plain" }, isPretty: false };
 	for (const clause of clausesOf(accept)) {
 		const syntax = syntaxOf(clause.type);
+		if (syntax === "yaml" && shape === "watch") continue;
 		const form = syntax === undefined ? undefined : formOf(clause.parameters);
 		if (syntax === undefined || form === undefined) continue;
 		return { syntax, form, isPretty: clause.parameters.get("pretty") === "1" };

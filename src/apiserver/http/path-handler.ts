@@ -1,8 +1,16 @@
 /** Requests for anything but resources: version, health, discovery, OpenAPI, metrics. */
 
-import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "../../api/discovery.ts";
+import {
+	aggregatedDiscovery,
+	apiGroup,
+	apiGroupList,
+	apiResourceList,
+	apiVersions,
+	type DiscoveredType,
+} from "../../api/discovery.ts";
 import { openApiHash, openApiIndex, openApiKey, openApiV3Document } from "../../api/openapi/document.ts";
-import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import { type SwaggerDocument, swaggerDocument } from "../../api/openapi/swagger.ts";
+import { apiVersionOf } from "../../api/resource.ts";
 import { ApiError, noSuchPath } from "../../api/status.ts";
 import { NO_BYTES, utf8 } from "../../kernel/bytes.ts";
 import type { Store } from "../../store/store.ts";
@@ -28,14 +36,17 @@ export interface VersionInfo {
 }
 
 export interface PathHandlerPorts {
-	readonly types: readonly ResourceType[];
+	readonly types: readonly DiscoveredType[];
 	readonly store: Store;
 	readonly version: VersionInfo;
 	/** `host:port` that clients reach this server at. */
 	readonly address: () => string;
 	readonly metricsText: () => Promise<string>;
+	/** OpenAPI v2 in gnostic's protobuf form. */
+	readonly encodeSwagger: (document: SwaggerDocument) => Promise<Uint8Array>;
 	/** Why the server is not ready, or undefined when it is. */
 	readonly unready: () => string | undefined;
+	readonly nowMs: () => number;
 }
 
 export async function handlePath(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
@@ -117,15 +128,13 @@ function aggregatedClause(accept: string | undefined): "v2" | "v2beta1" | undefi
 	return undefined;
 }
 
-function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse {
-	if (path === "/openapi/v2") return openApiV2(request);
+function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse | Promise<HttpResponse> {
+	if (path === "/openapi/v2") return openApiV2(ports, request);
 	const { types } = ports;
 	const groupVersions = [...new Set(types.map(apiVersionOf))];
 	if (path === "/openapi/v3") {
-		return jsonAnswer(
-			200,
-			openApiIndex(groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }))),
-		);
+		const documents = groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }));
+		return cacheable(request, openApiIndex(documents), { "content-type": "application/json", vary: "Accept" });
 	}
 	const groupVersion = groupVersions.find((known) => path === `/openapi/v3/${openApiKey(known)}`);
 	if (groupVersion === undefined) throw noSuchPath();
@@ -135,8 +144,9 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 		const location = `${path}?hash=${hash}`;
 		return { status: 301, headers: { location, "content-type": "text/plain" }, body: NO_BYTES };
 	}
-	const caching = asked === null ? "no-cache, private" : "public, immutable";
-	const headers = { "content-type": "application/json", vary: "Accept", "cache-control": caching };
+	const expires = new Date(ports.nowMs() + YEAR_MS).toUTCString();
+	const caching = asked === null ? {} : { "cache-control": "public, immutable", expires };
+	const headers = { "content-type": "application/json", vary: "Accept", ...caching };
 	return cacheable(request, openApiV3Document(groupVersion, types), headers);
 }
 
@@ -145,13 +155,35 @@ function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
 	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
 }
 
-/** An empty document is a valid one, and enough for every kubectl: newer ones read v3. */
-function openApiV2(request: HttpRequest): HttpResponse {
+/** What is asked for by a hash never changes. */
+const YEAR_MS = 365 * 86_400_000;
+const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** The older name is the one that clients still send. */
+const V2_PROTOBUF_NAMES: ReadonlySet<string> = new Set([
+	V2_PROTOBUF,
+	"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+]);
+const JSON_NAMES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
+
+/** v2 in JSON, or in the protobuf form that kubectl asks for by one of two names. */
+async function openApiV2(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
 	const accept = request.header("accept") ?? "";
-	const isProtobuf = accept.includes("openapi.spec.v2");
-	if (!isProtobuf) return jsonAnswer(200, { swagger: "2.0", info: { title: "Sliceplane", version: "v1" }, paths: {} });
-	const headers = { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", vary: "Accept" };
-	return { status: 200, headers, body: NO_BYTES };
+	const clauses = clausesOf(accept.trim() === "" ? "*/*" : accept);
+	const chosen = clauses.find(({ type }) => JSON_NAMES.has(type) || V2_PROTOBUF_NAMES.has(type));
+	if (chosen === undefined) {
+		throw new ApiError(
+			"NotAcceptable",
+			`only the following media types are accepted: application/json, ${V2_PROTOBUF}`,
+		);
+	}
+	const document = swaggerDocument(ports.types);
+	if (JSON_NAMES.has(chosen.type)) {
+		return cacheable(request, document, { "content-type": "application/json", vary: "Accept" });
+	}
+	const etag = `"${hashOf(ports, "v2")}"`;
+	const headers = { "content-type": V2_PROTOBUF, vary: "Accept", etag };
+	if (request.header("if-none-match") === etag) return { status: 304, headers, body: NO_BYTES };
+	return { status: 200, headers, body: await ports.encodeSwagger(document) };
 }
 
 /** With an ETag, and 304 for those who have it. */

@@ -1,20 +1,25 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
+
+import type { DiscoveredType } from "../../api/discovery.ts";
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
-import { badRequest, methodNotAllowed, noSuchPath, tooLargeResourceVersion } from "../../api/status.ts";
+import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
+import type { Pod } from "../../api/types/core.ts";
+import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
 import { authorize } from "../authorization.ts";
-import type { RequestContext, Target } from "../ports.ts";
-import { revisionReached } from "../revision-reached.ts";
+import type { RequestContext, Target, WriteFlags } from "../ports.ts";
+import { requireRevision } from "../required-revision.ts";
+import { answeredReview, reviewTypeOf } from "../reviews.ts";
 import { selectionOf } from "../selection.ts";
 import { bindPod } from "../subresources/binding.ts";
 import { evictPod } from "../subresources/eviction.ts";
 import { getScale, updateScale } from "../subresources/scale.ts";
 import { createObject } from "../verbs/create.ts";
 import { deleteCollection, deleteObject } from "../verbs/delete.ts";
-import { listObjects } from "../verbs/list.ts";
-import { patchObject } from "../verbs/patch.ts";
+import { listObjects, parseResourceVersion } from "../verbs/list.ts";
+import { type Patch, patchObject } from "../verbs/patch.ts";
 import { getObject } from "../verbs/read.ts";
 import { updateObject } from "../verbs/update.ts";
 import type { WatchHub } from "../watch/watch-hub.ts";
@@ -22,7 +27,8 @@ import { watchStart } from "../watch/watch-query.ts";
 import { type AnswerOptions, type AnswerPorts, jsonAnswer, listAnswer, objectAnswer } from "./answer.ts";
 import { type BodyCodecs, readBody, readPatch, requireBody } from "./body.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
-import { negotiate, wantsPretty } from "./negotiate.ts";
+import { type AnswerShape, negotiate, wantsPretty } from "./negotiate.ts";
+import { podLogAnswer } from "./pod-log.ts";
 import { booleanOf, deleteFlagsOf, listQueryOf, watchQueryOf, writeFlagsOf } from "./query.ts";
 import type { ResourcePath } from "./route.ts";
 import { includeObjectOf } from "./table.ts";
@@ -32,6 +38,7 @@ export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly server: ApiServer;
 	readonly hub: WatchHub;
 	readonly codecs: BodyCodecs;
+	readonly logs: ContainerLogs;
 }
 
 const DELETE_OPTIONS: TypeMeta = { apiVersion: "v1", kind: "DeleteOptions" };
@@ -57,25 +64,47 @@ export async function handleResource(
 	path: ResourcePath,
 	context: RequestContext,
 ): Promise<HttpResponse> {
+	const verb = verbOf(request, path);
+	authorize(context.user, { verb, ...path, type: { ...path, kind: "" } });
+	const review = reviewTypeOf(path.group, path.version, path.plural);
+	if (review !== undefined) return handleReview(ports, request, path, review, context);
 	const type = ports.server.typeOf(path);
 	requireScope(type, path);
+	requireVerb(type, verb, path);
 	const target: Target = { type, namespace: path.namespace, name: path.name };
-	const verb = verbOf(request, path);
-	authorize(context.user, {
-		verb,
-		...target,
-		...(path.subresource === undefined ? {} : { subresource: path.subresource }),
-	});
 	if (type.deprecation !== undefined) context.warn(type.deprecation);
 	const call: Call = { ports, request, target, context };
 	if (path.subresource !== undefined) return handleSubresource(call, path.subresource);
 	return path.name === "" ? handleCollection(call, verb) : handleObject(call, verb);
 }
 
+async function handleReview(
+	ports: ResourceHandlerPorts,
+	request: HttpRequest,
+	{ namespace, name }: ResourcePath,
+	type: DiscoveredType,
+	{ user }: RequestContext,
+): Promise<HttpResponse> {
+	if (name !== "" || (namespace !== "") !== type.namespaced) throw noSuchPath();
+	if (request.method !== "POST") throw methodNotAllowed(type, request.method.toLowerCase());
+	const { value: body } = await readBody(request, ports.codecs, { apiVersion: apiVersionOf(type), kind: type.kind });
+	return jsonAnswer(201, answeredReview(type, body, user, ports.nowMs()));
+}
+
 /** @throws {ApiError} `NotFound` where a namespace is missing, or is given to a kind that has none. */
 function requireScope(type: ResourceType, { namespace, name }: ResourcePath): void {
 	if (!type.namespaced && namespace !== "") throw noSuchPath();
 	if (type.namespaced && namespace === "" && name !== "") throw noSuchPath();
+}
+
+/** @throws {ApiError} `MethodNotAllowed`, or `NotFound` for a subresource that the kind does not have. */
+function requireVerb(type: ResourceType, verb: string, { namespace, name, subresource }: ResourcePath): void {
+	const sub = type.subresources.find((known) => known.name === subresource);
+	if (subresource !== undefined && (sub === undefined || name === "")) throw noSuchPath();
+	const { verbs } = sub ?? type;
+	// Over all namespaces objects can be read, and nothing else.
+	const isPlaced = !type.namespaced || namespace !== "" || verb === "list" || verb === "watch";
+	if (!isPlaced || !verbs.some((known) => known === verb)) throw methodNotAllowed(type, verb);
 }
 
 function verbOf({ method, query }: HttpRequest, { name }: ResourcePath): string {
@@ -98,17 +127,18 @@ function verbOf({ method, query }: HttpRequest, { name }: ResourcePath): string 
 	}
 }
 
-function answerOptions(request: HttpRequest): AnswerOptions {
-	const negotiated = negotiate(request.header("accept"));
+function answerOptions({ request, target }: Call, shape: AnswerShape): AnswerOptions {
+	const negotiated = negotiate(request.header("accept"), shape, target.type.kind);
 	const isPretty = negotiated.isPretty || wantsPretty(request.query, request.header("user-agent"));
-	return { ...negotiated, isPretty, include: includeObjectOf(request.query) };
+	const include = negotiated.form.kind === "table" ? includeObjectOf(request.query) : "Metadata";
+	return { ...negotiated, isPretty, include };
 }
 
 async function handleCollection(call: Call, verb: string): Promise<HttpResponse> {
 	const { ports, request, target, context } = call;
 	switch (verb) {
 		case "list": {
-			const options = answerOptions(request);
+			const options = answerOptions(call, "list");
 			const list = await listObjects(ports.server.ports, target, listQueryOf(request.query), context);
 			return listAnswer(ports, target.type, list, options);
 		}
@@ -117,10 +147,9 @@ async function handleCollection(call: Call, verb: string): Promise<HttpResponse>
 		case "create":
 			return handleCreate(call);
 		case "deletecollection": {
-			const options = answerOptions(request);
-			requireVerb(target.type, verb);
-			const body = await readBody(request, ports.codecs, DELETE_OPTIONS);
-			const flags = deleteFlagsOf(body, request.query);
+			const options = answerOptions(call, "list");
+			const { value } = await readBody(request, ports.codecs, DELETE_OPTIONS);
+			const flags = deleteFlagsOf(value, request.query);
 			const query = listQueryOf(request.query);
 			const list = await deleteCollection(ports.server.ports, target, query, flags, context);
 			return listAnswer(ports, target.type, list, options);
@@ -130,42 +159,57 @@ async function handleCollection(call: Call, verb: string): Promise<HttpResponse>
 	}
 }
 
-function requireVerb(type: ResourceType, verb: string): void {
-	if (!type.verbs.some((known) => known === verb)) throw methodNotAllowed(type, verb);
-}
-
-async function handleCreate({ ports, request, target, context }: Call): Promise<HttpResponse> {
-	if (target.type.namespaced && target.namespace === "") throw methodNotAllowed(target.type, "create");
-	const options = answerOptions(request);
-	const flags = writeFlagsOf(request.query, "CreateOptions");
-	const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(target.type)), target.type);
+async function handleCreate(call: Call): Promise<HttpResponse> {
+	const { ports, target, context } = call;
+	const options = answerOptions(call, "object");
+	const { body, flags } = await readObject(call, "CreateOptions", typeMetaOf(target.type));
 	const object = await createObject(ports.server.ports, target, body, flags, context);
 	return objectAnswer(ports, 201, object, target.type.table, options);
+}
+
+/** Query and body of a write. @throws {ApiError} For options or a body that cannot be read. */
+async function readObject(
+	{ ports, request }: Call,
+	optionsKind: string,
+	expected: TypeMeta,
+): Promise<{ readonly body: unknown; readonly flags: WriteFlags }> {
+	const flags = writeFlagsOf(request.query, optionsKind);
+	const { value, oddities } = requireBody(await readBody(request, ports.codecs, expected), expected);
+	return { body: value, flags: { ...flags, oddities } };
+}
+
+async function readPatchOf({ request }: Call): Promise<{ readonly patch: Patch; readonly flags: WriteFlags }> {
+	const flags = writeFlagsOf(request.query, "PatchOptions");
+	const { type, value, oddities } = await readPatch(request);
+	return { patch: { type, body: value }, flags: { ...flags, oddities } };
 }
 
 async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 	const { ports, request, target, context } = call;
 	const { type } = target;
-	const options = answerOptions(request);
+	const options = answerOptions(call, "object");
 	switch (verb) {
 		case "get":
+			refuseExport(request);
+			await requireReached(call);
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "update": {
-			const flags = writeFlagsOf(request.query, "UpdateOptions");
-			const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(type)), type);
+			const { body, flags } = await readObject(call, "UpdateOptions", typeMetaOf(type));
 			const { object, isCreated } = await updateObject(ports.server.ports, target, body, flags, context);
 			return objectAnswer(ports, isCreated ? 201 : 200, object, type.table, options);
 		}
 		case "patch": {
-			const flags = writeFlagsOf(request.query, "PatchOptions");
-			const patch = await readPatch(request);
+			const { patch, flags } = await readPatchOf(call);
 			const object = await patchObject(ports.server.ports, target, patch, flags, context);
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
 		case "delete": {
-			const body = await readBody(request, ports.codecs, DELETE_OPTIONS);
-			const answer = await deleteObject(ports.server.ports, target, deleteFlagsOf(body, request.query));
-			return objectAnswer(ports, 200, answer, type.table, options);
+			const { value } = await readBody(request, ports.codecs, DELETE_OPTIONS);
+			const flags = deleteFlagsOf(value, request.query);
+			const { answer, isPending } = await deleteObject(ports.server.ports, target, flags);
+			// An old promise to those who ask in the old way: 202 when there is something to wait for.
+			const status = isPending && flags.orphanDependents === false ? 202 : 200;
+			return objectAnswer(ports, status, answer, type.table, options);
 		}
 		default:
 			throw methodNotAllowed(type, verb);
@@ -173,9 +217,6 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 }
 
 async function handleSubresource(call: Call, name: string): Promise<HttpResponse> {
-	const { target, request } = call;
-	const known = target.type.subresources.find((subresource) => subresource.name === name);
-	if (known === undefined || target.name === "") throw noSuchPath();
 	switch (name) {
 		case "status":
 		case "finalize":
@@ -184,8 +225,11 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 			return handleScale(call);
 		case "binding":
 		case "eviction":
-			if (request.method !== "POST") throw methodNotAllowed(target.type, request.method.toLowerCase());
 			return handleAction(call, name);
+		case "log":
+			return handleLog(call);
+		case "portforward":
+			throw badRequest("Upgrade request required");
 		default:
 			throw noSuchPath();
 	}
@@ -194,20 +238,20 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 async function handleStatus(call: Call, subresource: "status" | "finalize"): Promise<HttpResponse> {
 	const { ports, request, target, context } = call;
 	const { type } = target;
-	const options = answerOptions(request);
+	const options = answerOptions(call, "object");
 	switch (request.method) {
 		case "GET":
+		case "HEAD":
+			await requireReached(call);
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "PUT": {
-			const flags = { ...writeFlagsOf(request.query, "UpdateOptions"), subresource };
-			const body = requireBody(await readBody(request, ports.codecs, typeMetaOf(type)), type);
-			const { object } = await updateObject(ports.server.ports, target, body, flags, context);
+			const { body, flags } = await readObject(call, "UpdateOptions", typeMetaOf(type));
+			const { object } = await updateObject(ports.server.ports, target, body, { ...flags, subresource }, context);
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
 		case "PATCH": {
-			const flags = { ...writeFlagsOf(request.query, "PatchOptions"), subresource };
-			const patch = await readPatch(request);
-			const object = await patchObject(ports.server.ports, target, patch, flags, context);
+			const { patch, flags } = await readPatchOf(call);
+			const object = await patchObject(ports.server.ports, target, patch, { ...flags, subresource }, context);
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
 		default:
@@ -215,21 +259,23 @@ async function handleStatus(call: Call, subresource: "status" | "finalize"): Pro
 	}
 }
 
-async function handleScale({ ports, request, target, context }: Call): Promise<HttpResponse> {
-	const options = answerOptions(request);
+async function handleScale(call: Call): Promise<HttpResponse> {
+	const { ports, request, target, context } = call;
+	const options = answerOptions(call, "object");
 	const { ports: serverPorts } = ports.server;
 	switch (request.method) {
 		case "GET":
+		case "HEAD":
+			await requireReached(call);
 			return objectAnswer(ports, 200, getScale(serverPorts, target), SCALE_TABLE, options);
 		case "PUT": {
-			const flags = writeFlagsOf(request.query, "UpdateOptions");
-			const body = requireBody(await readBody(request, ports.codecs, SCALE), { kind: "Scale" });
+			const { body, flags } = await readObject(call, "UpdateOptions", SCALE);
 			const scale = await updateScale(serverPorts, target, { body }, flags, context);
 			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		case "PATCH": {
-			const flags = writeFlagsOf(request.query, "PatchOptions");
-			const scale = await updateScale(serverPorts, target, { patch: await readPatch(request) }, flags, context);
+			const { patch, flags } = await readPatchOf(call);
+			const scale = await updateScale(serverPorts, target, { patch }, flags, context);
 			return objectAnswer(ports, 200, scale, SCALE_TABLE, options);
 		}
 		default:
@@ -238,28 +284,43 @@ async function handleScale({ ports, request, target, context }: Call): Promise<H
 }
 
 async function handleAction({ ports, request, target }: Call, name: "binding" | "eviction"): Promise<HttpResponse> {
-	const body = await readBody(request, ports.codecs, name === "binding" ? BINDING : EVICTION);
+	const { value: body } = await readBody(request, ports.codecs, name === "binding" ? BINDING : EVICTION);
 	const { dryRun } = writeFlagsOf(request.query, "CreateOptions");
 	if (name === "binding") return jsonAnswer(201, await bindPod(ports.server.ports, target, body, dryRun));
 	const deletion = (options: unknown) => deleteFlagsOf(options, request.query);
 	return jsonAnswer(201, await evictPod(ports.server.ports, target, body, deletion));
 }
 
-/** How long a streaming list that is ahead of the server waits for it. */
-const FUTURE_WAIT_MS = 3_000;
+async function handleLog(call: Call): Promise<HttpResponse> {
+	const { ports, request, target } = call;
+	await requireReached(call);
+	// The log subresource is one of Pods alone.
+	const pod = getObject(ports.server.ports, target) as Pod;
+	return podLogAnswer(ports.logs, pod, request.query, ports.nowMs());
+}
 
-async function handleWatch({ ports, request, target }: Call): Promise<HttpResponse> {
+/** A get is not older than the resourceVersion that it names. @throws {ApiError} `BadRequest`, `Timeout` */
+function requireReached({ ports, request }: Call): Promise<void> {
+	const asked = parseResourceVersion(request.query.get("resourceVersion") ?? undefined);
+	return requireRevision(ports.server.ports, asked, request.signal);
+}
+
+/** A parameter of old that changed what a get answered. @throws {ApiError} `BadRequest` */
+function refuseExport({ query }: HttpRequest): void {
+	if (!booleanOf(query, "export")) return;
+	throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+}
+
+async function handleWatch(call: Call): Promise<HttpResponse> {
+	const { ports, request, target } = call;
 	const { server, hub, encoded, nowMs } = ports;
-	const options = answerOptions(request);
-	if (options.syntax === "yaml") throw badRequest("watches are served as application/json only");
+	const options = answerOptions(call, "watch");
 	const query = watchQueryOf(request.query);
 	const start = watchStart(query);
 	const { type, namespace } = target;
 	const selection = selectionOf(type, { namespace, ...query });
 	const { store, clock, random } = server.ports;
-	if (!(await revisionReached(server.ports, start.notOlderThan, FUTURE_WAIT_MS, request.signal))) {
-		throw tooLargeResourceVersion(start.notOlderThan, store.revision);
-	}
+	await requireRevision(server.ports, start.notOlderThan, request.signal);
 	const form = frameEncoding({ type, form: options.form, include: options.include, encoded, nowMs });
 	const key = { space: type.storagePrefix, selection, ...form };
 	return {

@@ -25,7 +25,7 @@ export interface WatchPorts {
 	readonly encoded: EncodedObjects;
 }
 
-/** A watch without timeoutSeconds lives for a random time in this range, so that not all end at once. */
+/** A watch without timeoutSeconds, or with 0, lives for a random time in this range, so that not all end at once. */
 const LIFE_SECONDS_MIN = 1800;
 const LIFE_SECONDS_MAX = 3600;
 const BOOKMARK_EVERY_MS = 60_000;
@@ -74,7 +74,9 @@ async function endInTime(
 	signal: AbortSignal,
 ): Promise<boolean> {
 	const { clock, random } = ports;
-	const seconds = query.timeoutSeconds ?? LIFE_SECONDS_MIN + random.next() * (LIFE_SECONDS_MAX - LIFE_SECONDS_MIN);
+	const { timeoutSeconds = 0 } = query;
+	const spread = LIFE_SECONDS_MAX - LIFE_SECONDS_MIN;
+	const seconds = timeoutSeconds > 0 ? timeoutSeconds : LIFE_SECONDS_MIN + random.next() * spread;
 	const endMs = clock.monotonicMs() + seconds * 1000;
 	try {
 		for (;;) {

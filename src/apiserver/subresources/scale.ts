@@ -1,8 +1,7 @@
 /** `scale`: the size of a workload, read and written without knowing its kind. */
-import { scaleOf, validateScale, withScale } from "../../api/scale.ts";
+import { scaleOf, validateScale, type Workload, withScale } from "../../api/scale.ts";
 import { decodeObject } from "../../api/schema/decode.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
-import type { Deployment, ReplicaSet } from "../../api/types/apps.ts";
 import type { Scale } from "../../api/types/autoscaling.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
@@ -33,8 +32,6 @@ export async function updateScale(
 	}
 }
 
-type Workload = Deployment | ReplicaSet;
-
 /** Only workloads have the subresource. */
 function workloadOf(object: KubeObject): Workload {
 	return object as Workload;
@@ -58,8 +55,5 @@ function resized({ type, name }: Target, parent: Workload, scale: Scale): Worklo
 	if (resourceVersion !== "" && resourceVersion !== parent.metadata.resourceVersion) {
 		throw conflict(type, name, OBJECT_MODIFIED);
 	}
-	const resizedParent = withScale(parent, scale);
-	// A Scale that named no version means whichever is stored.
-	const metadata = { ...resizedParent.metadata, resourceVersion };
-	return { ...resizedParent, metadata };
+	return withScale(parent, scale);
 }

@@ -1,11 +1,11 @@
 /** POST of a new object. The order of the steps is that of a real server (api-protocol, "Writes"). */
 import { validateMetadata } from "../../api/metadata-validation.ts";
-import { ApiError, alreadyExists, badRequest, invalidObject, qualifiedPlural } from "../../api/status.ts";
+import { ApiError, alreadyExists, badRequest, invalidObject } from "../../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../../api/types/meta.ts";
 import { randomName } from "../../kernel/random.ts";
 import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
-import { dedupedOwners } from "../metadata.ts";
+import { dedupedOwners, type WithSelfLink } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
 import { storeKey } from "../ports.ts";
 import { timestamp } from "../timestamp.ts";
@@ -72,10 +72,9 @@ function taken(target: Target, object: KubeObject, draft: KubeObject, stored: Ku
 	if (draft.metadata.name !== "") {
 		return alreadyExists(type, object.metadata.name, stored?.metadata.deletionTimestamp !== undefined);
 	}
-	const message = `${qualifiedPlural(type)} "${object.metadata.name}" already exists, the server was not able to generate a unique name for the object`;
-	return new ApiError("AlreadyExists", message, {
-		details: { name: object.metadata.name, kind: type.plural, retryAfterSeconds: 1 },
-	});
+	const { message, details } = alreadyExists(type, object.metadata.name);
+	const why = "the server was not able to generate a unique name for the object";
+	return new ApiError("AlreadyExists", `${message}, ${why}`, { details: { ...details, retryAfterSeconds: 1 } });
 }
 
 function named(ports: ServerPorts, draft: KubeObject): KubeObject {
@@ -99,9 +98,12 @@ function withSystemMetadata(
 		generation: _generation,
 		deletionTimestamp: _at,
 		deletionGracePeriodSeconds: _grace,
+		selfLink: _link,
 		...asked
-	} = object.metadata as Partial<ObjectMeta>;
-	if (resourceVersion !== undefined && resourceVersion !== "" && resourceVersion !== "0") {
+	} = object.metadata as Partial<ObjectMeta> & WithSelfLink;
+	// A PUT that finds nothing creates, whatever version it meant.
+	const isPost = target.name === "";
+	if (isPost && resourceVersion !== undefined && resourceVersion !== "" && resourceVersion !== "0") {
 		throw new ApiError("", "resourceVersion should not be set on objects to be created");
 	}
 	const metadata: ObjectMeta = {

@@ -7,7 +7,7 @@ import type { Entry } from "../../store/entry.ts";
 import { requireDeletable } from "../admission.ts";
 import { type DeletionOptions, decideDeletion } from "../deletion.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { commitPlan, planRemoval, planUpdate } from "../write-plan.ts";
 import { type ListAnswer, type ListQuery, listObjects } from "./list.ts";
 
@@ -15,19 +15,23 @@ export interface DeleteFlags extends DeletionOptions {
 	readonly dryRun: boolean;
 }
 
-/** The object while it is only marked, and for the kinds that answer so; else a Status. */
-export type DeleteAnswer = KubeObject | Status;
+export interface Deleted {
+	/** The object while it is only marked, and for the kinds that answer so; else a Status. */
+	readonly answer: KubeObject | Status;
+	/** The object is still there, and someone must finish it. */
+	readonly isPending: boolean;
+}
 
 /** @throws {ApiError} `NotFound`, `Conflict` for a failed precondition, `Forbidden`, `Invalid`. */
-export async function deleteObject(ports: ServerPorts, target: Target, flags: DeleteFlags): Promise<DeleteAnswer> {
+export async function deleteObject(ports: ServerPorts, target: Target, flags: DeleteFlags): Promise<Deleted> {
 	requireValidOptions(flags);
 	requireDeletable(target);
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		requirePreconditions(target, stored.object, flags);
-		const answer = await tryDelete(ports, target, stored, flags);
-		if (answer !== undefined) return answer;
+		const deleted = await tryDelete(ports, target, stored, flags);
+		if (deleted !== undefined) return deleted;
 	}
 }
 
@@ -36,20 +40,23 @@ async function tryDelete(
 	target: Target,
 	stored: Entry,
 	flags: DeleteFlags,
-): Promise<DeleteAnswer | undefined> {
+): Promise<Deleted | undefined> {
 	const { type } = target;
 	const deletion = decideDeletion(type, stored.object, flags, ports.clock.wallMs());
-	if (deletion.kind === "unchanged") return stored.object;
+	if (deletion.kind === "unchanged") return { answer: stored.object, isPending: true };
 	const isRemoval = deletion.kind === "remove";
 	const next = isRemoval ? deletion.last : deletion.next;
-	if (flags.dryRun) return isRemoval ? removalAnswer(target, stored.object) : next;
+	const deleted = (object: KubeObject): Deleted => ({
+		answer: isRemoval ? removalAnswer(target, object) : object,
+		isPending: !isRemoval,
+	});
+	if (flags.dryRun) return deleted(isRemoval ? stored.object : next);
 	const plan = isRemoval ? planRemoval(ports, type, stored, next) : planUpdate(ports, type, stored, next, false);
 	const result = await commitPlan(ports, type, plan);
-	if (result.kind !== "committed") return undefined;
-	return isRemoval ? removalAnswer(target, result.object) : result.object;
+	return result.kind === "committed" ? deleted(result.object) : undefined;
 }
 
-function removalAnswer({ type }: Target, object: KubeObject): DeleteAnswer {
+function removalAnswer({ type }: Target, object: KubeObject): KubeObject | Status {
 	if (type.deleteAnswers === "object") return object;
 	const { name, uid } = object.metadata;
 	const group = type.group === "" ? {} : { group: type.group };

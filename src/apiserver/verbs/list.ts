@@ -2,12 +2,12 @@
 
 import type { FieldError } from "../../api/field-error.ts";
 import { forbidden as forbiddenField, notSupported } from "../../api/field-error.ts";
-import { badRequest, expiredList, invalidObject, tooLargeResourceVersion } from "../../api/status.ts";
+import { badRequest, expiredList, invalidObject } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { Revision } from "../../store/entry.ts";
 import { continueToken, parseContinueToken } from "../continue-token.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
-import { revisionReached } from "../revision-reached.ts";
+import { requireRevision } from "../required-revision.ts";
 import { type Selection, selectionOf } from "../selection.ts";
 
 export interface ListQuery {
@@ -29,9 +29,6 @@ export interface ListAnswer {
 	readonly remainingItemCount?: number;
 }
 
-/** How long a reader that is ahead of the server waits for it. */
-const FUTURE_WAIT_MS = 3_000;
-
 export async function listObjects(
 	ports: ServerPorts,
 	target: Target,
@@ -43,32 +40,32 @@ export async function listObjects(
 	const selection = selectionOf(target.type, { namespace: target.namespace, ...query });
 	const asked = parseResourceVersion(query.resourceVersion);
 	if (query.continueToken !== undefined) return nextPage(ports, target, query, selection);
-	if (asked > 0 && !(await revisionReached(ports, asked, FUTURE_WAIT_MS, context.signal))) {
-		throw tooLargeResourceVersion(asked, ports.store.revision);
-	}
+	await requireRevision(ports, asked, context.signal);
+	const limit = limitOf(query);
 	const isExact =
-		query.resourceVersionMatch === "Exact" || (isPaged(query) && asked > 0 && !query.resourceVersionMatch);
-	// A page cut from "any" state could not be continued by every server, so the real one ignores the limit too.
-	const limit = query.resourceVersion === "0" ? undefined : query.limit;
+		query.resourceVersionMatch === "Exact" || (limit !== undefined && asked > 0 && !query.resourceVersionMatch);
 	const revision = isExact ? asked : ports.store.revision;
-	return page(ports, target, selection, { revision, ...(limit ? { limit } : {}) });
+	// A page cut from "any" state could not be continued by every server, so the real one ignores the limit too.
+	const isWhole = limit === undefined || query.resourceVersion === "0";
+	return page(ports, target, selection, isWhole ? { revision } : { revision, limit });
 }
 
-function isPaged(query: ListQuery): boolean {
-	return query.limit !== undefined && query.limit > 0;
+function limitOf({ limit = 0 }: ListQuery): number | undefined {
+	return limit > 0 ? limit : undefined;
 }
 
 function nextPage(ports: ServerPorts, target: Target, query: ListQuery, selection: Selection): ListAnswer {
 	if (query.resourceVersion !== undefined && query.resourceVersion !== "" && query.resourceVersion !== "0") {
 		throw badRequest("specifying resource version is not allowed when using continue");
 	}
-	const token = parseContinueToken(query.continueToken ?? "");
+	const token = parseContinueToken(query.continueToken ?? "", ports.store.revision);
+	const limit = limitOf(query);
 	// A token of revision 0 or below goes on with the newest state: it was given out with a 410.
 	const revision = token.revision <= 0 ? ports.store.revision : token.revision;
 	return page(ports, target, selection, {
 		revision,
 		start: token.start,
-		...(query.limit ? { limit: query.limit } : {}),
+		...(limit === undefined ? {} : { limit }),
 	});
 }
 
@@ -91,7 +88,7 @@ function page(ports: ServerPorts, target: Target, selection: Selection, options:
 	if (range.kind === "compacted") {
 		throw expiredList(options.start === undefined ? undefined : continueToken(-1, options.start));
 	}
-	const items = range.entries.map((entry) => entry.object);
+	const items = range.entries.map((entry) => selection.shown(entry.object));
 	const last = range.entries.at(-1);
 	if (options.limit === undefined || range.remaining === 0 || last === undefined)
 		return { items, revision: options.revision };

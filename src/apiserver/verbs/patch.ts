@@ -8,7 +8,7 @@ import { ApiError, badRequest, invalidObject, notFound } from "../../api/status.
 import type { KubeObject } from "../../api/types/meta.ts";
 import { decodeBody } from "../decode-body.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { applyUpdate, type UpdateOptions } from "./update.ts";
 
 export interface Patch {
@@ -25,7 +25,7 @@ export async function patchObject(
 	context: RequestContext,
 ): Promise<KubeObject> {
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
 		const proposed = decodePatched(target, result, patch, options, context);
@@ -40,7 +40,11 @@ export function applyPatch(schema: string, original: KubeObject, patch: Patch): 
 	const result = patched(schema, { ...original }, patch);
 	if (result.kind === "ok") return result.value;
 	if (result.code === 400) throw badRequest(result.message);
-	throw new ApiError(result.code === 413 ? "RequestEntityTooLarge" : "Invalid", result.message);
+	if (result.code === 413) throw new ApiError("RequestEntityTooLarge", result.message);
+	// A real server gives no more than this for a JSON patch that does not fit.
+	const message =
+		patch.type === "json" ? "the server rejected our request due to an error in our request" : result.message;
+	throw new ApiError("Invalid", message);
 }
 
 function patched(schema: string, original: Readonly<Record<string, unknown>>, { type, body }: Patch): PatchResult {
@@ -62,7 +66,10 @@ function decodePatched(
 	options: UpdateOptions,
 	context: RequestContext,
 ): KubeObject {
-	const found: string[] = patch.type === "json" ? unknownOperationFields(patch.body) : [];
+	const found: string[] = [
+		...(options.oddities ?? []),
+		...(patch.type === "json" ? unknownOperationFields(patch.body) : []),
+	];
 	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
 	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
 	if (found.length === 0 || options.fieldValidation === "Ignore") return object;

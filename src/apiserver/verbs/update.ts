@@ -10,7 +10,7 @@ import { decodeBody } from "../decode-body.ts";
 import { raisesGeneration } from "../generation.ts";
 import { updatedMetadata } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-plan.ts";
 import { createObject } from "./create.ts";
 
@@ -34,16 +34,23 @@ export async function updateObject(
 	const proposed = decodeBody(target.type, body, options, context);
 	requireSameName(target, proposed);
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) {
 			if (!target.type.createOnUpdate || options.subresource !== undefined) {
 				throw notFound(target.type, target.name);
 			}
+			requireUnbound(target, proposed);
 			return { object: await createObject(ports, target, body, options, context), isCreated: true };
 		}
 		const object = await applyUpdate(ports, target, stored, proposed, options, context);
 		if (object !== undefined) return { object, isCreated: false };
 	}
+}
+
+/** A uid names an object that is gone, and must not be made anew as another one. @throws {ApiError} `Conflict` */
+function requireUnbound({ type, name }: Target, { metadata: { uid = "" } }: KubeObject): void {
+	if (uid === "") return;
+	throw conflict(type, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
 }
 
 function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
@@ -58,8 +65,8 @@ function requireSameName({ name, namespace, type }: Target, { metadata }: KubeOb
 /**
  * Brings `proposed` over the stored object.
  *
- * @returns undefined when someone else wrote meanwhile and the client did not say which version it means:
- * then the caller tries again on the newer object.
+ * @returns undefined when someone else wrote meanwhile: then the caller tries again on the newer object, and
+ * fails if the client said which version it means. A patch does not say so by what it leaves alone.
  */
 export async function applyUpdate(
 	ports: ServerPorts,
@@ -70,7 +77,7 @@ export async function applyUpdate(
 	context: RequestContext,
 ): Promise<KubeObject | undefined> {
 	const { type } = target;
-	const isConditional = requireMeantVersion(target, stored.object, proposed);
+	requireMeantVersion(target, stored.object, proposed);
 	const next = preparedUpdate(target, stored.object, proposed, options, context);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
 	requireValidUpdate(target, plan.object, stored.object, options);
@@ -80,30 +87,27 @@ export async function applyUpdate(
 	if (options.dryRun) return plan.object;
 	const final: WritePlan = isGone ? planRemoval(ports, type, stored, plan.object) : plan;
 	const result = await commitPlan(ports, type, final);
-	if (result.kind === "committed") return result.object;
-	if (result.kind === "conflict" && isConditional) throw conflict(type, target.name, OBJECT_MODIFIED);
-	return undefined;
+	return result.kind === "committed" ? result.object : undefined;
 }
 
 /**
- * Whether the client said which version it means; if so it must be the stored one.
+ * If the client says which version it means, it must be the stored one.
  * @throws {ApiError} `Conflict`, or `Invalid` where a kind does not allow to leave it out.
  */
-function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metadata }: KubeObject): boolean {
+function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metadata }: KubeObject): void {
 	const { uid = "", resourceVersion = "" } = metadata;
 	if (uid !== "" && uid !== stored.metadata.uid) {
 		const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.metadata.uid}`;
 		throw conflict(type, name, why);
 	}
 	if (resourceVersion === "" || resourceVersion === "0") {
-		if (type.unconditionalUpdate) return false;
+		if (type.unconditionalUpdate) return;
 		const error = required("metadata.resourceVersion", "must be specified for an update");
 		throw invalidObject(type, name, [
 			{ ...error, type: "Invalid", body: "Invalid value: 0: must be specified for an update" },
 		]);
 	}
 	if (resourceVersion !== stored.metadata.resourceVersion) throw conflict(type, name, OBJECT_MODIFIED);
-	return true;
 }
 
 function preparedUpdate(

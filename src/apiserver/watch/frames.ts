@@ -66,7 +66,7 @@ export class WatchGroup {
 		const prefix = this.#selection.namespace === "" ? "" : `${this.#selection.namespace}/`;
 		const range = this.#space.range({ prefix, filter: ({ object }) => this.#selection.matches(object) });
 		const objects: readonly KubeObject[] = range.kind === "range" ? range.entries.map(({ object }) => object) : [];
-		return objects.map((object) => this.#encoding.event({ type: "ADDED", object }));
+		return objects.map((object) => this.#encoding.event({ type: "ADDED", object: this.#selection.shown(object) }));
 	}
 
 	#make(cursor: Revision, revision: Revision): FrameBatch {

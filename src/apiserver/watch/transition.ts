@@ -17,10 +17,12 @@ export function transition(event: StoreEvent, selection: Selection): ObjectEvent
 	if (!isInNamespace(event.current.object, selection.namespace)) return undefined;
 	const wasSelected = event.previous !== undefined && selection.matches(event.previous.object);
 	const isSelected = event.kind === "put" && selection.matches(event.current.object);
-	if (isSelected) return { type: wasSelected ? "MODIFIED" : "ADDED", object: event.current.object };
+	if (isSelected) {
+		return { type: wasSelected ? "MODIFIED" : "ADDED", object: selection.shown(event.current.object) };
+	}
 	if (!wasSelected || event.previous === undefined) return undefined;
-	if (event.kind === "delete") return { type: "DELETED", object: event.current.object };
-	return { type: "DELETED", object: stamped(event.previous.object, event.revision) };
+	if (event.kind === "delete") return { type: "DELETED", object: selection.shown(event.current.object) };
+	return { type: "DELETED", object: selection.shown(stamped(event.previous.object, event.revision)) };
 }
 
 function isInNamespace(object: KubeObject, namespace: string): boolean {

@@ -4,12 +4,13 @@ import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
 import type { Draft, IPFamily } from "../../api/types/meta.ts";
 import { groupBy } from "../../kernel/order.ts";
 import { hasLiveAddress } from "../pod-facts.ts";
-import type { HintsPass } from "./hints.ts";
+import { type HintsEvent, type HintsMemory, planHints } from "./hints.ts";
 import { packGroup } from "./pack-group.ts";
 import type { PodEntries } from "./pod-entry.ts";
 import { type PortGroup, portGroupKey } from "./port-group.ts";
 import { recycled } from "./recycle.ts";
 import { isOwnedBy, isPlaceholder, newSlice, withTriggerTime } from "./slice-metadata.ts";
+import type { ZoneRatios } from "./zone-ratios.ts";
 
 export interface FamilyWorld {
 	readonly service: Service;
@@ -21,11 +22,12 @@ export interface FamilyWorld {
 	/** The family's slices, in a fixed order. */
 	readonly existing: readonly EndpointSlice[];
 	readonly triggerTime: string | undefined;
+	readonly ratios: ZoneRatios;
+	readonly hintsMemory: HintsMemory;
 }
 
 export interface FamilyLimits {
 	readonly endpointsPerSliceMax: number;
-	readonly hints: HintsPass;
 }
 
 /** A Pod that was left out because the Node that it names is not there. */
@@ -44,6 +46,9 @@ export interface FamilyPlan {
 	readonly deletes: readonly EndpointSlice[];
 	readonly problems: readonly MissingNode[];
 	readonly counts: FamilyCounts;
+	/** What to remember of the hints, and what to tell users of them. */
+	readonly hintsMemory: HintsMemory;
+	readonly hintsEvents: readonly HintsEvent[];
 }
 
 export interface FamilyCounts {
@@ -76,13 +81,16 @@ export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan
 	addPlaceholder(draw, world);
 	const slices = existing.length + draw.creates.length - draw.deletes.length;
 
-	const hinted = limits.hints(draw, service);
-	const { creates, updates, deletes } = recycled({ ...hinted, deletes: draw.deletes }, service);
+	const { family, ratios, hintsMemory } = world;
+	const hints = planHints(draw, { service, family, ratios, memory: hintsMemory });
+	const { creates, updates, deletes } = recycled({ ...hints.slices, deletes: draw.deletes }, service);
 	// Nothing can be created for a Service that is going: the garbage collector is on its way.
 	const isGoing = service.metadata.deletionTimestamp !== undefined;
 	const sizes = [...groups.values()].map((group) => group.endpoints.size);
 	return {
-		family: world.family,
+		family,
+		hintsMemory: hints.memory,
+		hintsEvents: hints.events,
 		creates: isGoing ? [] : creates.map((slice) => withTriggerTime(slice, world.triggerTime)),
 		updates: updates.map((slice) => withTriggerTime(slice, world.triggerTime)),
 		deletes,

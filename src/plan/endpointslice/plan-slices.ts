@@ -8,13 +8,15 @@
  */
 import type { Node, Pod, Service } from "../../api/types/core.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
+import type { IPFamily } from "../../api/types/meta.ts";
 import { assert } from "../../kernel/assert.ts";
 import { compareStrings, groupBy, sortedBy } from "../../kernel/order.ts";
 import { endpointSelectorOf } from "../service-selector.ts";
 import { familiesOf } from "./families.ts";
-import { type HintsPass, withoutUnwantedHints } from "./hints.ts";
+import { type HintsMemory, NO_HINTS } from "./hints.ts";
 import { type FamilyPlan, type MissingNode, planFamily } from "./plan-family.ts";
 import { type PodEntries, RememberedEntries } from "./pod-entry.ts";
+import type { ZoneRatios } from "./zone-ratios.ts";
 
 /** Everything the decision depends on, read once, before planning starts. */
 export interface SliceWorld {
@@ -29,12 +31,15 @@ export interface SliceWorld {
 	readonly triggerTime?: string | undefined;
 	/** Entries of earlier plans for the same Service object, to be used again. */
 	readonly entries?: PodEntries;
+	/** The zones' shares of CPU, for `topology-mode: Auto`. Default: not looked at yet. */
+	readonly ratios?: ZoneRatios;
+	/** What an earlier plan of the Service remembered of its hints. */
+	readonly hintsMemory?: HintsMemory;
 }
 
 export interface SliceLimits {
 	/** Endpoints per slice, 1 to 1000. Kubernetes' default is 100 (`--max-endpoints-per-slice`). */
 	readonly endpointsPerSliceMax: number;
-	readonly hints?: HintsPass;
 }
 
 export interface SlicePlan {
@@ -42,24 +47,34 @@ export interface SlicePlan {
 	readonly families: readonly FamilyPlan[];
 	/** Slices of families that the Service does not have. Deleted last. */
 	readonly unsupported: readonly EndpointSlice[];
+	readonly hintsMemory: HintsMemory;
 }
 
 export function planEndpointSlices(world: SliceWorld, limits: SliceLimits): SlicePlan {
 	assert(limits.endpointsPerSliceMax >= 1, "endpointsPerSliceMax must be >= 1");
 	const { service, nodes, triggerTime, entries = new RememberedEntries(service) } = world;
-	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [] };
+	let hintsMemory = world.hintsMemory ?? NO_HINTS;
+	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [], hintsMemory };
 
 	const pods = sortedBy(world.pods, (pod) => pod.metadata.name);
 	const byFamily = groupBy(world.existing.toSorted(byAge), (slice) => slice.addressType);
 	const families = familiesOf(service);
-	const { endpointsPerSliceMax, hints = withoutUnwantedHints } = limits;
+	const ratios = "ratios" in world ? world.ratios : new Map<string, number>();
 	const plans = families.map((family) => {
 		const existing = byFamily.get(family) ?? [];
-		const familyWorld = { service, family, pods, entries, nodes, existing, triggerTime };
-		return planFamily(familyWorld, { endpointsPerSliceMax, hints });
+		const familyWorld = { service, family, pods, entries, nodes, existing, triggerTime, ratios, hintsMemory };
+		const plan = planFamily(familyWorld, limits);
+		hintsMemory = plan.hintsMemory;
+		return plan;
 	});
 	const unsupported = [...byFamily].flatMap(([type, slices]) => (families.some((f) => f === type) ? [] : slices));
-	return { families: plans, unsupported };
+	const gone = [...hintsMemory.allocated.keys()].filter((family) => !families.includes(family));
+	return { families: plans, unsupported, hintsMemory: withoutFamilies(hintsMemory, gone) };
+}
+
+function withoutFamilies(memory: HintsMemory, gone: readonly IPFamily[]): HintsMemory {
+	if (gone.length === 0) return memory;
+	return { ...memory, allocated: new Map([...memory.allocated].filter(([family]) => !gone.includes(family))) };
 }
 
 function byAge(a: EndpointSlice, b: EndpointSlice): number {

@@ -73,7 +73,10 @@ function tolerates(pod: Pod, taint: Taint): boolean {
 }
 
 /** An empty key with Exists tolerates everything, an empty effect every effect. */
-function isTolerated({ key = "", operator = "Equal", value = "", effect = "" }: Toleration, taint: Taint): boolean {
+export function isTolerated(
+	{ key = "", operator = "Equal", value = "", effect = "" }: Toleration,
+	taint: Taint,
+): boolean {
 	if (effect !== "" && effect !== taint.effect) return false;
 	if (key !== "" && key !== taint.key) return false;
 	return operator === "Exists" || (key !== "" && value === (taint.value ?? ""));

@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { TestServer } from "../testing/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+	server = await TestServer.start();
+	await server.request("POST", "/api/v1/namespaces/default/pods", {
+		body: { metadata: { name: "web" }, spec: { containers: [{ name: "c", image: "i" }] } },
+	});
+});
+
+describe("authentication", () => {
+	test.each([
+		["an unknown token", "Bearer wrong"],
+		["no token at all", "Bearer "],
+		["another scheme", "Basic YWRtaW46YWRtaW4="],
+		["an empty header", ""],
+		["two tokens", "Bearer admin nobody"],
+	])("%s is Unauthorized, on every path", async (_, authorization) => {
+		for (const path of ["/api/v1/pods", "/healthz", "/version", "/nope"]) {
+			const { status, json } = await server.request("GET", path, { token: "", headers: { authorization } });
+			expect([status, json]).toEqual([
+				401,
+				{
+					kind: "Status",
+					apiVersion: "v1",
+					metadata: {},
+					status: "Failure",
+					message: "Unauthorized",
+					reason: "Unauthorized",
+					code: 401,
+				},
+			]);
+		}
+	});
+
+	test("the scheme is read in any case", async () => {
+		const headers = { authorization: "bearer admin" };
+		expect((await server.request("GET", "/api/v1/pods", { token: "", headers })).status).toBe(200);
+	});
+});
+
+describe("authorization", () => {
+	const Anyone = 'User "system:anonymous"';
+	const Ns = "/api/v1/namespaces/default";
+
+	test.each([
+		[
+			"GET",
+			"/api/v1/pods",
+			`pods is forbidden: ${Anyone} cannot list resource "pods" in API group "" at the cluster scope`,
+		],
+		[
+			"GET",
+			`${Ns}/pods?watch=1`,
+			`pods is forbidden: ${Anyone} cannot watch resource "pods" in API group "" in the namespace "default"`,
+		],
+		[
+			"GET",
+			`${Ns}/pods/web`,
+			`pods "web" is forbidden: ${Anyone} cannot get resource "pods" in API group "" in the namespace "default"`,
+		],
+		[
+			"POST",
+			"/apis/apps/v1/namespaces/default/deployments",
+			`deployments.apps is forbidden: ${Anyone} cannot create resource "deployments" in API group "apps" in the namespace "default"`,
+		],
+		[
+			"PATCH",
+			`${Ns}/pods/web/status`,
+			`pods "web" is forbidden: ${Anyone} cannot patch resource "pods/status" in API group "" in the namespace "default"`,
+		],
+		[
+			"DELETE",
+			`${Ns}/pods`,
+			`pods is forbidden: ${Anyone} cannot deletecollection resource "pods" in API group "" in the namespace "default"`,
+		],
+		[
+			"PUT",
+			"/api/v1/nodes/n1",
+			`nodes "n1" is forbidden: ${Anyone} cannot update resource "nodes" in API group "" at the cluster scope`,
+		],
+		[
+			"GET",
+			"/api/v1/secrets",
+			`secrets is forbidden: ${Anyone} cannot list resource "secrets" in API group "" at the cluster scope`,
+		],
+		["GET", "/api", `forbidden: ${Anyone} cannot get path "/api"`],
+		["GET", "/metrics", `forbidden: ${Anyone} cannot get path "/metrics"`],
+		["GET", "/nope", `forbidden: ${Anyone} cannot get path "/nope"`],
+		["GET", "/versions", `forbidden: ${Anyone} cannot get path "/versions"`],
+	])("%s %s without credentials is Forbidden", async (method, path, message) => {
+		const { status, json } = await server.request(method, path, { token: "" });
+		expect([status, json.reason, json.message]).toEqual([403, "Forbidden", message]);
+	});
+
+	test("a user without rights is named in the refusal, which changes nothing", async () => {
+		const revision = server.store.revision;
+		const { json } = await server.request("DELETE", `${Ns}/pods/web`, { token: "nobody" });
+		expect(json).toEqual({
+			kind: "Status",
+			apiVersion: "v1",
+			metadata: {},
+			status: "Failure",
+			message:
+				'pods "web" is forbidden: User "nobody" cannot delete resource "pods" in API group "" in the namespace "default"',
+			reason: "Forbidden",
+			details: { name: "web", kind: "pods" },
+			code: 403,
+		});
+		expect(server.store.revision).toBe(revision);
+	});
+
+	test("what is not served is forbidden too, so that nobody learns what there is", async () => {
+		const { status } = await server.request("GET", "/apis/none/v1/nothings", { token: "nobody" });
+		expect(status).toBe(403);
+	});
+});

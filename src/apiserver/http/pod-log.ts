@@ -1,0 +1,105 @@
+/** `pods/log`: what a container has printed, and goes on to print (api-protocol, "Streaming subresources"). */
+import { badRequest } from "../../api/status.ts";
+import type { Pod } from "../../api/types/core.ts";
+import { utf8 } from "../../kernel/bytes.ts";
+import type { ContainerLogs, LogLine } from "../../machinery/container-logs.ts";
+import type { FrameSink } from "../watch/watch-hub.ts";
+import type { HttpResponse, StreamBody } from "./message.ts";
+import { booleanOf } from "./query.ts";
+
+const HEADERS = { "content-type": "text/plain" };
+
+/** @throws {ApiError} `BadRequest` for a container that is not there, or has not started. */
+export function podLogAnswer(logs: ContainerLogs, pod: Pod, query: URLSearchParams, nowMs: number): HttpResponse {
+	const container = containerOf(pod, query);
+	requireStarted(pod, container, query);
+	const shown = (line: LogLine): Uint8Array => utf8(textOf(line, booleanOf(query, "timestamps")));
+	const lines = selected(logs.lines(pod.metadata.uid, container), query, nowMs);
+	const isOver = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+	if (!booleanOf(query, "follow") || isOver) {
+		const text = lines.map((line) => textOf(line, booleanOf(query, "timestamps"))).join("");
+		return { status: 200, headers: HEADERS, body: utf8(limited(text, wholeNumber(query, "limitBytes"))) };
+	}
+	return { status: 200, headers: HEADERS, body: followed(logs, pod.metadata.uid, container, lines.map(shown), shown) };
+}
+
+function followed(
+	logs: ContainerLogs,
+	podUID: string,
+	container: string,
+	first: readonly Uint8Array[],
+	shown: (line: LogLine) => Uint8Array,
+): StreamBody {
+	return {
+		start(sink: FrameSink) {
+			let isBlocked = !first.map((line) => sink.write(line)).every(Boolean);
+			let last = logs.lines(podUID, container).at(-1);
+			let isOver = false;
+			// A slow reader waits for no more than the log keeps, and misses what fell out meanwhile.
+			const catchUp = (): void => {
+				const lines = logs.lines(podUID, container);
+				for (const line of lines.slice(last === undefined ? 0 : lines.indexOf(last) + 1)) {
+					last = line;
+					isBlocked = !sink.write(shown(line));
+					if (isBlocked) return;
+				}
+				if (isOver) sink.end();
+			};
+			const stop = logs.follow(podUID, container, (line) => {
+				isOver ||= line === undefined;
+				if (!isBlocked) catchUp();
+			});
+			return { drained: catchUp, closed: stop };
+		},
+	};
+}
+
+function containerOf({ metadata, spec }: Pod, query: URLSearchParams): string {
+	const names = [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
+	const asked = query.get("container") ?? "";
+	if (asked !== "") {
+		if (names.includes(asked)) return asked;
+		throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
+	}
+	const [only] = spec.containers;
+	if (only !== undefined && names.length === 1) return only.name;
+	throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(" ")}]`);
+}
+
+function requireStarted({ metadata, status }: Pod, container: string, query: URLSearchParams): void {
+	if (booleanOf(query, "previous")) {
+		throw badRequest(`previous terminated container "${container}" in pod "${metadata.name}" not found`);
+	}
+	const known = (status?.containerStatuses ?? []).find(({ name }) => name === container);
+	const reason = known?.state?.waiting?.reason;
+	if (reason !== undefined) {
+		throw badRequest(`container "${container}" in pod "${metadata.name}" is waiting to start: ${reason}`);
+	}
+}
+
+function selected(lines: readonly LogLine[], query: URLSearchParams, nowMs: number): readonly LogLine[] {
+	const sinceSeconds = wholeNumber(query, "sinceSeconds");
+	const sinceTime = query.get("sinceTime");
+	const fromMs = sinceSeconds === undefined ? Date.parse(sinceTime ?? "") : nowMs - sinceSeconds * 1000;
+	const recent = Number.isNaN(fromMs) ? lines : lines.filter(({ atMs }) => atMs >= fromMs);
+	const tailLines = wholeNumber(query, "tailLines");
+	if (tailLines === undefined) return recent;
+	return tailLines === 0 ? [] : recent.slice(-tailLines);
+}
+
+/** @throws {ApiError} `BadRequest` */
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+	const text = query.get(name);
+	if (text === null || text === "") return undefined;
+	if (/^\d{1,15}$/.test(text)) return Number(text);
+	throw badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: must be greater than or equal to 0`);
+}
+
+function textOf({ atMs, text }: LogLine, withTime: boolean): string {
+	return withTime ? `${new Date(atMs).toISOString()} ${text}\n` : `${text}\n`;
+}
+
+/** Lines are ASCII but for what clients sent in paths, so characters stand for bytes. */
+function limited(text: string, bytesMax: number | undefined): string {
+	return bytesMax === undefined ? text : text.slice(0, bytesMax);
+}

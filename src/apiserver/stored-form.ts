@@ -1,0 +1,35 @@
+/**
+ * Resources that are one stored object in two shapes: Events of `v1` and of `events.k8s.io/v1`.
+ *
+ * Objects are turned into the resource's own shape where they leave the store, and back where they enter it, so
+ * that every rule in between sees the shape that it knows.
+ */
+import type { ResourceType } from "../api/resource.ts";
+import type { KubeObject } from "../api/types/meta.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import type { Entry } from "../store/entry.ts";
+import { type ServerPorts, storeKey, type Target } from "./ports.ts";
+
+/** By the stored object: one shape of it, made once, so that its bytes are shared too. */
+const shapes = new WeakMap<KubeObject, Map<string, KubeObject>>();
+
+/** The stored object in the shape of its resource. The same object gives the same shape. */
+export function shownForm({ storedForm, group }: ResourceType, object: KubeObject): KubeObject {
+	if (storedForm === undefined) return object;
+	const known = shapes.get(object) ?? new Map<string, KubeObject>();
+	shapes.set(object, known);
+	const shape = known.get(group) ?? deepFreeze(storedForm.fromStored(object));
+	known.set(group, shape);
+	return shape;
+}
+
+export function storedForm(type: ResourceType, object: KubeObject): KubeObject {
+	return type.storedForm === undefined ? object : type.storedForm.toStored(object);
+}
+
+/** What is stored under the target's name, in the shape of its resource. */
+export function shownEntry({ store }: Pick<ServerPorts, "store">, target: Target): Entry | undefined {
+	const entry = store.space(target.type.storagePrefix).get(storeKey(target));
+	if (entry === undefined || target.type.storedForm === undefined) return entry;
+	return { ...entry, object: shownForm(target.type, entry.object) };
+}

@@ -1,0 +1,73 @@
+/** Keeps the Service `kubernetes`, its Endpoints and its EndpointSlice; what is deleted is made again. */
+import { keyOf, type Resource } from "../api/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../api/resource-names.ts";
+import type { Draft, KubeObject, StringMap } from "../api/types/meta.ts";
+import { deepEqual } from "../kernel/json.ts";
+import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
+import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
+import { WorkQueue } from "../machinery/work-queue.ts";
+import {
+	API_SERVICE,
+	type ApiPlace,
+	apiEndpointSlice,
+	apiEndpoints,
+	apiService,
+} from "../plan/api-service/api-service.ts";
+import type { Controller, ControllerPorts } from "./ports.ts";
+
+const KEY = `${API_SERVICE.namespace}/${API_SERVICE.name}`;
+
+export class KubernetesServiceController implements Controller, Reconciler {
+	readonly name = "kubernetes-service-controller";
+	readonly #ports: ControllerPorts;
+	readonly #place: ApiPlace;
+	readonly #queue: WorkQueue<string>;
+
+	constructor(ports: ControllerPorts, place: ApiPlace) {
+		this.#ports = ports;
+		this.#place = place;
+		this.#queue = new WorkQueue({ name: "kubernetes_service", clock: ports.clock, metrics: ports.metrics });
+	}
+
+	async run(signal: AbortSignal): Promise<void> {
+		const { informers, clock, log } = this.#ports;
+		const see = (object: KubeObject): void => {
+			if (keyOf(object) === KEY) this.#queue.add(KEY);
+		};
+		const handlers = { updated: (_old: KubeObject, object: KubeObject) => see(object), deleted: see };
+		const read = [informers.of(SERVICES), informers.of(ENDPOINTS), informers.of(ENDPOINT_SLICES)];
+		for (const informer of read) informer.addHandlers(handlers);
+		await Promise.all(read.map((informer) => informer.whenSynced(signal))).catch(() => undefined);
+		this.#queue.add(KEY);
+		await runWorkers(this.#queue, this, { workers: 1, clock, log, signal, retriesMax: 0 });
+	}
+
+	async reconcile(): Promise<Outcome> {
+		const place = this.#place;
+		const { informers } = this.#ports;
+		// What a user has made of the Service stays, as in a real cluster; what leads to the API does not.
+		if (informers.of(SERVICES).get(KEY) === undefined) await this.#create(SERVICES, apiService(place));
+		await this.#keep(ENDPOINTS, apiEndpoints(place), ["subsets"]);
+		await this.#keep(ENDPOINT_SLICES, apiEndpointSlice(place), ["endpoints", "ports"]);
+		return SETTLED;
+	}
+
+	async #create<T extends KubeObject>(resource: Resource<T>, draft: Draft<T>): Promise<void> {
+		await ignoreAlreadyExists(this.#ports.client.create(resource, API_SERVICE.namespace, draft));
+	}
+
+	/** Makes the object, or brings these fields and its labels in line. */
+	async #keep<T extends KubeObject>(
+		resource: Resource<T>,
+		draft: Draft<T>,
+		fields: readonly (keyof T & keyof Draft<T>)[],
+	): Promise<void> {
+		const stored = this.#ports.informers.of(resource).get(KEY);
+		if (stored === undefined) return this.#create(resource, draft);
+		const labels: StringMap = { ...stored.metadata.labels, ...draft.metadata.labels };
+		const wanted = Object.fromEntries(fields.map((field) => [field, draft[field]]));
+		const isRight = fields.every((field) => deepEqual(stored[field], draft[field]));
+		if (isRight && deepEqual(labels, stored.metadata.labels)) return;
+		await this.#ports.client.update(resource, { ...stored, ...wanted, metadata: { ...stored.metadata, labels } });
+	}
+}

@@ -1,0 +1,172 @@
+/**
+ * The API server without sockets, for tests: a memory store, virtual time, seeded randomness, and requests that
+ * are function calls. Nothing happens by itself, so every test gives the same result in every run.
+ *
+ *     const server = await TestServer.start();
+ *     const { status, json } = await server.request("GET", "/api/v1/namespaces/default/services");
+ */
+import { parseCIDR } from "../api/ip.ts";
+import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
+import type { StatusDetails } from "../api/status.ts";
+import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
+import { ApiServer } from "../apiserver/api-server.ts";
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
+import { HttpApi } from "../apiserver/http/http-api.ts";
+import { type HttpRequest, type HttpResponse, isStream } from "../apiserver/http/message.ts";
+import { InProcessClient } from "../apiserver/in-process-client.ts";
+import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { TokenAuthenticator } from "../edge/token-authenticator.ts";
+import { assert, assertDefined } from "../kernel/assert.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
+import { ContainerLogs } from "../machinery/container-logs.ts";
+import { memoryStore, type Store } from "../store/store.ts";
+import { bodyCodecs, encodeSwagger } from "../wiring/body-codecs.ts";
+import { bootstrap } from "../wiring/bootstrap.ts";
+import { VERSION } from "../wiring/version.ts";
+import { RecordingMetrics } from "./recording-metrics.ts";
+import { CountingIds, SeededRandom } from "./seeded.ts";
+import { silentLogger } from "./silent.ts";
+import { TestWatch } from "./test-watch.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export interface TestServerOptions {
+	/** Default: a memory store whose first commit is revision 101. */
+	readonly store?: Store;
+	/** Default: cluster IPs 10.96.0.0/16, node ports 30000 to 32767. */
+	readonly ranges?: NetworkRanges;
+	/** What `/readyz` says is not ready. Default: everything is. */
+	readonly unready?: () => string | undefined;
+}
+
+export interface TestRequest {
+	/** Text and bytes go as they are, anything else as JSON. */
+	readonly body?: unknown;
+	readonly contentType?: string;
+	/** By lower-case name. */
+	readonly headers?: Readonly<Record<string, string>>;
+	/** `admin` (the default) may do everything, `nobody` only what every user may; "" sends no credentials. */
+	readonly token?: string;
+	/** Aborts when the client goes away. */
+	readonly signal?: AbortSignal;
+}
+
+/** Members that answers have: of objects, lists, tables and Statuses alike. */
+export interface AnswerJson {
+	readonly kind?: string;
+	readonly apiVersion?: string;
+	readonly metadata: Partial<ObjectMeta> & { readonly continue?: string; readonly remainingItemCount?: number };
+	readonly spec?: Readonly<Record<string, unknown>>;
+	readonly status?: unknown;
+	readonly items?: readonly KubeObject[];
+	readonly message?: string;
+	readonly reason?: string;
+	readonly details?: StatusDetails;
+	readonly code?: number;
+	readonly [key: string]: unknown;
+}
+
+export interface TestResponse {
+	readonly status: number;
+	/** By lower-case name. */
+	readonly headers: HttpResponse["headers"];
+	readonly text: string;
+	/** The body, when it is JSON; else an empty object. */
+	readonly json: AnswerJson;
+}
+
+const DEFAULT_RANGES: NetworkRanges = {
+	clusterIPs: [assertDefined(parseCIDR("10.96.0.0/16"), "range of cluster IPs")],
+	nodePorts: { first: 30_000, last: 32_767 },
+};
+
+export class TestServer {
+	readonly clock: VirtualClock = new VirtualClock();
+	readonly random: SeededRandom = new SeededRandom(1);
+	readonly metrics: RecordingMetrics = new RecordingMetrics();
+	readonly store: Store;
+	readonly server: ApiServer;
+	readonly api: HttpApi;
+	/** The same server in process, as the user `admin`. */
+	readonly client: ApiClient;
+
+	readonly logs: ContainerLogs = new ContainerLogs(new RecordingMetrics());
+
+	private constructor({ store = memoryStore(100), ranges = DEFAULT_RANGES, unready }: TestServerOptions) {
+		this.store = store;
+		const { clock, random, metrics } = this;
+		const ids = new CountingIds();
+		this.server = new ApiServer({
+			store,
+			types: RESOURCE_TYPES,
+			clock,
+			random,
+			ids,
+			log: silentLogger,
+			metrics,
+			ranges,
+		});
+		const admin = { name: "admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
+		const users = new TokenAuthenticator({ admin, nobody: { name: "nobody", groups: [AUTHENTICATED_GROUP] } });
+		this.api = new HttpApi({
+			server: this.server,
+			types: DISCOVERED_TYPES,
+			logs: this.logs,
+			codecs: bodyCodecs,
+			authenticate: (request) => users.authenticate(request),
+			version: VERSION.api,
+			address: () => "127.0.0.1:6443",
+			metricsText: () => Promise.resolve("# no metrics\n"),
+			encodeSwagger,
+			unready: unready ?? (() => undefined),
+		});
+		this.client = new InProcessClient(this.server, admin);
+	}
+
+	/** With the namespaces that every cluster has. */
+	static async start(options: TestServerOptions = {}): Promise<TestServer> {
+		const server = new TestServer(options);
+		await bootstrap(server.client);
+		return server;
+	}
+
+	/** @param path With its query. */
+	async request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
+		const { status, headers, body } = await this.api.handle(httpRequest(method, path, request));
+		assert(!isStream(body), `${method} ${path} opens a watch: use watch()`);
+		const text = new TextDecoder().decode(body);
+		const isJson = text !== "" && String(headers["content-type"]).startsWith("application/json");
+		return { status, headers, text, json: isJson ? JSON.parse(text) : { metadata: {} } };
+	}
+
+	/** Opens a watch. The path must have `watch=true` in its query, and the server must agree. */
+	async watch(path: string, request: TestRequest = {}): Promise<TestWatch> {
+		const response = await this.api.handle(httpRequest("GET", path, request));
+		const { body } = response;
+		assert(isStream(body), `GET ${path} answered ${response.status} instead of a watch`);
+		return new TestWatch(response, body);
+	}
+}
+
+function httpRequest(method: string, path: string, { body, contentType, ...request }: TestRequest): HttpRequest {
+	const [before = "", ...after] = path.split("?");
+	const { token = "admin" } = request;
+	const headers: Readonly<Record<string, string>> = {
+		...(contentType === undefined ? {} : { "content-type": contentType }),
+		...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+		...request.headers,
+	};
+	return {
+		method,
+		path: before,
+		query: new URLSearchParams(after.join("?")),
+		header: (name) => headers[name],
+		body: () => Promise.resolve(bytesOf(body)),
+		signal: request.signal ?? new AbortController().signal,
+	};
+}
+
+function bytesOf(body: unknown): Uint8Array {
+	if (body === undefined) return new Uint8Array(0);
+	if (body instanceof Uint8Array) return body;
+	return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}
