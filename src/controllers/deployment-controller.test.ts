@@ -116,7 +116,9 @@ describe("a rollout", () => {
 		]);
 	});
 
-	test("of 205 Pods keeps 154 available all the time, and has no more than 257 that are active", async () => {
+	test("of 205 Pods keeps 154 available all the time, and has no more than 257 that are active", {
+		timeout: 30_000,
+	}, async () => {
 		await started({ nodes: 6 });
 		await running({ replicas: 205 });
 		await patched(plane, DEPLOYMENTS, "web", image("app:2"));

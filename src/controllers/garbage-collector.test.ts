@@ -289,12 +289,12 @@ describe("an owner in foreground", () => {
 	});
 });
 
-test("hundreds of dependents go without a conflict that needs a second try", async () => {
-	await started({ nodes: 5 });
-	await deploy(plane, "web", { replicas: 300 });
+test("a hundred dependents go at once", async () => {
+	await started();
+	await deploy(plane, "web", { replicas: 100 });
 	await plane.advance(5_000);
 	await remove(DEPLOYMENTS, "web", "Foreground");
-	await plane.until("everything goes", () => plane.informers.of(PODS).size === 0, 5_000);
+	await plane.until("everything goes", () => plane.informers.of(PODS).size === 0, 1_000);
 	await plane.settle();
 	expect(await listed(plane, DEPLOYMENTS)).toEqual([]);
 });

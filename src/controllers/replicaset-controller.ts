@@ -10,7 +10,7 @@ import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
-import { hasEnded, isActive } from "../plan/workloads/pod-state.ts";
+import { hasEnded, isActive, mattersToWorkload } from "../plan/workloads/pod-state.ts";
 import {
 	planReplicaSet,
 	podFromTemplate,
@@ -58,6 +58,7 @@ export class ReplicaSetController implements Controller, Reconciler {
 		this.#pods.addHandlers({
 			added: (pod) => this.#enqueueOwner(pod),
 			updated: (old, pod) => {
+				if (!mattersToWorkload(old, pod)) return;
 				this.#enqueueOwner(pod);
 				if (controllerOf(old)?.uid !== controllerOf(pod)?.uid) this.#enqueueOwner(old);
 			},

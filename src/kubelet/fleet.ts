@@ -55,6 +55,8 @@ interface Runtime {
 	/** undefined as long as it has none. */
 	podIPs: readonly string[] | undefined;
 	run: PodRun;
+	/** resourceVersion of the status that was written last: nothing new comes with its event. */
+	written: string | undefined;
 	/** The time of the next step in the heap; an older entry there is void. */
 	dueMs: number | undefined;
 	isBusy: boolean;
@@ -166,7 +168,7 @@ export class Fleet {
 
 	#see(pod: Pod): void {
 		const runtime = this.#runtimeOf(pod);
-		if (runtime === undefined) return;
+		if (runtime === undefined || pod.metadata.resourceVersion === runtime.written) return;
 		const nowMs = this.#ports.clock.wallMs();
 		runtime.run = stoppedRun(runtime.run, pod, nowMs);
 		this.#schedule(runtime, nowMs);
@@ -187,6 +189,7 @@ export class Fleet {
 			behaviour,
 			podIPs: adoptedAddresses(pod, node),
 			run: runOf(pod, behaviour, this.#ports.clock.wallMs()),
+			written: undefined,
 			dueMs: undefined,
 			isBusy: false,
 			isMissed: false,
@@ -205,7 +208,9 @@ export class Fleet {
 		if (run.placedMs !== undefined || run.stopping !== undefined) return;
 		runtime.podIPs ??= pod.spec.hostNetwork === true ? node.node.addresses : node.addresses.take();
 		if (runtime.podIPs !== undefined) {
-			runtime.run = { ...run, placedMs: this.#ports.clock.wallMs() };
+			// Pods that were seen together start together, however long their writes take.
+			const placedMs = node.waiting.delete(runtime) ? this.#ports.clock.wallMs() : run.seenMs;
+			runtime.run = { ...run, placedMs };
 		} else if (!node.waiting.has(runtime)) {
 			node.waiting.add(runtime);
 			this.#warn(pod, "FailedCreatePodSandBox", `no free address in the range of node ${node.node.name}`);
@@ -220,9 +225,7 @@ export class Fleet {
 		runtime.podIPs = undefined;
 		node.addresses.release(podIPs);
 		const [next] = node.waiting;
-		if (next === undefined) return;
-		node.waiting.delete(next);
-		this.#schedule(next, this.#ports.clock.wallMs());
+		if (next !== undefined) this.#schedule(next, this.#ports.clock.wallMs());
 	}
 
 	#warn(object: Pod, reason: string, message: string): void {
@@ -275,14 +278,19 @@ export class Fleet {
 
 	async #untilNext(signal: AbortSignal): Promise<void> {
 		const woken = new AbortController();
-		const wake = (): void => woken.abort();
+		const wake = (): void => woken.abort(WOKEN);
 		this.#wake = wake;
 		signal.addEventListener("abort", wake, { once: true });
-		const nextMs = this.#due.peek()?.atMs;
-		const isFull = this.#writing >= WRITES_MAX;
-		const waitMs = nextMs === undefined || isFull ? IDLE_MS : Math.max(0, nextMs - this.#ports.clock.wallMs());
-		await this.#ports.clock.sleep(Math.min(waitMs, IDLE_MS), woken.signal).catch(() => undefined);
+		await this.#ports.clock.sleep(this.#msToNext(), woken.signal).catch(() => undefined);
 		signal.removeEventListener("abort", wake);
+	}
+
+	/** With nothing due, or too much under way, it is the next event or the end of a write that wakes. */
+	#msToNext(): number {
+		const nextMs = this.#due.peek()?.atMs;
+		if (nextMs === undefined || this.#writing >= WRITES_MAX) return IDLE_MS;
+		const waitMs = nextMs - this.#ports.clock.wallMs();
+		return Math.min(Math.max(0, waitMs), IDLE_MS);
 	}
 
 	/** One step in the life of a Pod. Resolves with the time of the next one. */
@@ -318,12 +326,14 @@ export class Fleet {
 	}
 
 	/** Whether the Pod has ended. */
-	async #writeStatus({ run, behaviour, node, podIPs = [] }: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
+	async #writeStatus(runtime: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
+		const { run, behaviour, node, podIPs = [] } = runtime;
 		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
 		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
 		if (!deepEqual(status, pod.status)) {
-			await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
+			const written = await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
+			runtime.written = written.metadata.resourceVersion;
 		}
 		this.#podLogger.at(pod, podIPs, stage);
 		return stage.kind === "ended";
@@ -332,6 +342,8 @@ export class Fleet {
 
 /** With nothing due, the loop still looks around so often. */
 const IDLE_MS = 60_000;
+/** Why a sleep ended early: made once, since an AbortController makes an error with a stack of its own each time. */
+const WOKEN = new Error("woken");
 
 /** A Pod that had addresses keeps them: they do not change while it lives. */
 function adoptedAddresses(pod: Pod, { addresses }: NodeRuntime): readonly string[] | undefined {

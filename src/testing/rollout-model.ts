@@ -3,6 +3,7 @@
  * the test says so: rollouts as sequences of sizes.
  */
 import type { Deployment, ReplicaSet } from "../api/types/apps.ts";
+import { deepEqual } from "../kernel/json.ts";
 import { type DeploymentPlan, planDeployment } from "../plan/workloads/deployment.ts";
 import { generationsOf } from "../plan/workloads/deployment-replica-sets.ts";
 import { BORN } from "./builders.ts";
@@ -45,8 +46,12 @@ export class RolloutModel {
 	complete(): void {
 		for (let i = 0; i < SYNCS_MAX; i++) {
 			const plan = this.sync();
-			if (plan.create === undefined && plan.updates.length === 0) this.makeAvailable();
+			if (plan.create !== undefined || plan.updates.length > 0) continue;
+			const before = this.sets;
+			this.makeAvailable();
+			if (plan.next === undefined && plan.deletes.length === 0 && deepEqual(before, this.sets)) return;
 		}
+		throw new Error(`still moving after ${SYNCS_MAX} syncs: ${JSON.stringify(this.sizes())}`);
 	}
 
 	/** Changes the spec, as a user does. */

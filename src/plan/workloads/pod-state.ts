@@ -1,6 +1,7 @@
 /** What workloads ask of their Pods. */
 import type { Pod } from "../../api/types/core.ts";
-import { readyConditionOf } from "../pod-facts.ts";
+import { deepEqual } from "../../kernel/json.ts";
+import { isReady, readyConditionOf } from "../pod-facts.ts";
 
 export function hasEnded(pod: Pod): boolean {
 	return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
@@ -20,6 +21,18 @@ export function readySinceMs(pod: Pod): number | undefined {
 
 /** Ready for at least `minReadySeconds`. */
 export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
+	if (minReadySeconds === 0) return isReady(pod);
 	const sinceMs = readySinceMs(pod);
-	return sinceMs !== undefined && (minReadySeconds === 0 || sinceMs + minReadySeconds * 1000 <= nowMs);
+	return sinceMs !== undefined && sinceMs + minReadySeconds * 1000 <= nowMs;
+}
+
+/** Whether a change of a Pod may change what its workload counts, claims or does. */
+export function mattersToWorkload(old: Pod, pod: Pod): boolean {
+	return (
+		isActive(old) !== isActive(pod) ||
+		hasEnded(old) !== hasEnded(pod) ||
+		!deepEqual(readyConditionOf(old), readyConditionOf(pod)) ||
+		!deepEqual(old.metadata.labels, pod.metadata.labels) ||
+		!deepEqual(old.metadata.ownerReferences, pod.metadata.ownerReferences)
+	);
 }

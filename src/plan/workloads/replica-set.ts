@@ -3,6 +3,7 @@ import { REPLICA_SETS } from "../../api/resource-names.ts";
 import type { ReplicaSet } from "../../api/types/apps.ts";
 import type { Pod } from "../../api/types/core.ts";
 import type { Condition, Draft } from "../../api/types/meta.ts";
+import { isReady } from "../pod-facts.ts";
 import { withCondition, withoutCondition } from "./conditions.ts";
 import { controllerReference } from "./owned-by.ts";
 import { hasEnded, isActive, isAvailable, readySinceMs } from "./pod-state.ts";
@@ -52,27 +53,40 @@ export type StatusWorld = Pick<ReplicaSetWorld, "replicaSet" | "pods" | "nowMs">
  * @param failure Why Pods could not be made or deleted in this sync; undefined when all went well.
  */
 export function replicaSetStatus(world: StatusWorld, failure: string | undefined): ReplicaSetStatus {
-	const { replicaSet, pods, nowMs } = world;
-	const { minReadySeconds = 0, template } = replicaSet.spec;
-	const labels = Object.entries(template?.metadata?.labels ?? {});
-	const active = pods.filter(isActive);
-	const ready = active.filter((pod) => readySinceMs(pod) !== undefined);
-	const counts = {
-		fullyLabeledReplicas: active.filter(({ metadata }) =>
-			labels.every(([key, value]) => metadata.labels?.[key] === value),
-		).length,
-		readyReplicas: ready.length,
-		availableReplicas: ready.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length,
-	};
-	const conditions = conditionsOf(world, active.length, failure);
+	const { replicaSet } = world;
+	const counts = countsOf(world);
+	const { replicas, terminatingReplicas, ...optional } = counts;
+	const conditions = conditionsOf(world, replicas, failure);
 	return {
-		replicas: active.length,
-		...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+		replicas,
+		...Object.fromEntries(Object.entries(optional).filter(([, count]) => count > 0)),
 		// A pointer upstream: 0 is printed.
-		terminatingReplicas: pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)).length,
+		terminatingReplicas,
 		observedGeneration: replicaSet.metadata.generation ?? 1,
 		...(conditions.length === 0 ? {} : { conditions }),
 	};
+}
+
+/** One pass: a large ReplicaSet is counted with every change of one of its Pods. */
+function countsOf({ replicaSet, pods, nowMs }: StatusWorld) {
+	const { minReadySeconds = 0, template } = replicaSet.spec;
+	const labels = Object.entries(template?.metadata?.labels ?? {});
+	const counts = {
+		replicas: 0,
+		fullyLabeledReplicas: 0,
+		readyReplicas: 0,
+		availableReplicas: 0,
+		terminatingReplicas: 0,
+	};
+	for (const pod of pods) {
+		if (isActive(pod)) {
+			counts.replicas++;
+			if (labels.every(([key, value]) => pod.metadata.labels?.[key] === value)) counts.fullyLabeledReplicas++;
+			if (isReady(pod)) counts.readyReplicas++;
+			if (isAvailable(pod, minReadySeconds, nowMs)) counts.availableReplicas++;
+		} else if (!hasEnded(pod)) counts.terminatingReplicas++;
+	}
+	return counts;
 }
 
 /** A failure that stays keeps the text of the first time. */
