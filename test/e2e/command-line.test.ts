@@ -25,6 +25,8 @@ describe("wrong usage", () => {
 		{ args: ["up", "--data-dir", "x"], says: /--data-dir: not built yet/ },
 		{ args: ["up", "--network", "netns"], says: /--network netns: not built yet/ },
 		{ args: ["explain", "svc/web"], says: /explain: not built yet/ },
+		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
+		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },
 		{ args: ["upp"], says: /unknown command 'upp'\n\(Did you mean up\?\)/ },
 		{ args: ["version", "-o", "xml"], says: /-o xml: want json or yaml/ },
 	])("$args ends with 2 and says what is wanted", async ({ args, says }) => {
@@ -66,7 +68,9 @@ describe("completion", () => {
 			return (await finished("bash", ["-c", script], { cwd: folder })).stdout.trim();
 		};
 		expect(await complete("sliceplane", "ver")).toBe("version");
-		expect(await complete("sliceplane", "up", "--nod")).toBe("--nodes --node-cidr-mask-size");
+		expect(await complete("sliceplane", "up", "--nod")).toBe(
+			"--nodes --node-cidr-mask-size --node-monitor-grace-period",
+		);
 	});
 
 	test.each(["zsh", "fish"])("of %s names every command", async (shell) => {

@@ -9,8 +9,6 @@ export interface KubectlVersion {
 	readonly missing: string | undefined;
 }
 
-const MINORS = [30, 33, 35] as const;
-
 async function versionOf(minor: number): Promise<KubectlVersion> {
 	const name = `kubectl 1.${minor}`;
 	try {
@@ -21,11 +19,11 @@ async function versionOf(minor: number): Promise<KubectlVersion> {
 	}
 }
 
-/** Oldest first. */
-export async function kubectlVersions(): Promise<readonly KubectlVersion[]> {
+/** In the order of `minors`; by default an old, a newer and the newest one. */
+export async function kubectlVersions(...minors: readonly number[]): Promise<readonly KubectlVersion[]> {
 	const versions: KubectlVersion[] = [];
 	// One after the other: each is some 37 MB of download.
-	for (const minor of MINORS) versions.push(await versionOf(minor));
+	for (const minor of minors.length === 0 ? [30, 33, 35] : minors) versions.push(await versionOf(minor));
 	for (const { name, missing } of versions) {
 		if (missing !== undefined) process.stderr.write(`skipped: ${name}: ${missing.split("\n")[0]}\n`);
 	}
