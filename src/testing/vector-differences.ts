@@ -1,5 +1,6 @@
 /** Compares what a sync wrote with what upstream wrote, and says in lines what differs. */
 import type { Endpoint, EndpointSlice } from "../api/types/discovery.ts";
+import { canonicalText as text } from "./canonical-text.ts";
 import type { ShapeEntry, Vector, VectorShape, VectorWrites, WrittenEndpoints, WrittenSlice } from "./vector.ts";
 
 /** Which endpoint serves another zone than its own is left to chance upstream: only the counts are compared. */
@@ -122,18 +123,6 @@ function endpointsText({ name, labels, annotations, subsets }: WrittenEndpoints)
 	return [text({ name, labels, annotations }), ...sets.sort()].join("\n");
 }
 
-/** Keys sorted, empty lists and maps as if absent. */
-function canonical(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(canonical);
-	if (typeof value !== "object" || value === null) return value;
-	const entries = Object.entries(value).map(([key, inner]) => [key, canonical(inner)] as const);
-	const kept = entries.filter(([, inner]) => inner !== undefined && inner !== null && !isEmpty(inner));
-	return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-const isEmpty = (value: unknown): boolean =>
-	typeof value === "object" && value !== null && Object.keys(value).length === 0;
-const text = (value: unknown): string => JSON.stringify(canonical(value));
 const sortedTexts = (values: readonly unknown[] | null | undefined): string[] => (values ?? []).map(text).sort();
 const portsText = (ports: unknown): string => text(ports ?? []);
 
