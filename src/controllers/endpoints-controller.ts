@@ -64,11 +64,13 @@ export class EndpointsController implements Controller {
 	#listen(sync: EndpointsSync, queue: WorkQueue<string>): () => void {
 		const { informers } = this.#ports;
 		const { batchPeriodMs } = this.#options;
+		const stopJournal = sync.journal.listen();
 		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
 		// Edits by hand stay until the Service's next sync, as in upstream.
 		const deleted = (endpoints: Endpoints): void => queue.add(keyOf(endpoints));
 		const stopEndpoints = informers.of(ENDPOINTS).addHandlers({ deleted });
 		return () => {
+			stopJournal();
 			stopServices();
 			stopEndpoints();
 		};

@@ -5,7 +5,8 @@
  */
 import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
-import { ENDPOINTSLICE_CONTROLLER } from "../api/well-known.ts";
+import type { Node } from "../api/types/core.ts";
+import { ENDPOINTSLICE_CONTROLLER, ZONE_LABEL } from "../api/well-known.ts";
 import { type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { changesTopology } from "../plan/endpointslice/zone-ratios.ts";
@@ -71,6 +72,7 @@ export class EndpointSliceController implements Controller {
 	#listen(sync: EndpointSliceSync, queue: WorkQueue<string>, topology: WorkQueue<"nodes">): () => void {
 		const { informers, log } = this.#ports;
 		const { batchPeriodMs } = this.#options;
+		const stopJournal = sync.journal.listen();
 		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
 		const slices = sliceHandlers({
 			manager: ENDPOINTSLICE_CONTROLLER,
@@ -80,19 +82,29 @@ export class EndpointSliceController implements Controller {
 		});
 		const stopSlices = informers.of(ENDPOINT_SLICES).addHandlers(slices);
 		const look = (): void => topology.add("nodes");
+		const moved = (): void => {
+			sync.journal.forgetAll();
+			look();
+		};
 		const stopNodes = informers.of(NODES).addHandlers({
-			added: look,
+			added: moved,
 			updated: (old, node) => {
-				if (changesTopology(old, node)) look();
+				if (zoneOf(old) !== zoneOf(node)) moved();
+				else if (changesTopology(old, node)) look();
 			},
-			deleted: look,
+			deleted: moved,
 		});
 		return () => {
+			stopJournal();
 			stopServices();
 			stopNodes();
 			stopSlices();
 		};
 	}
+}
+
+function zoneOf({ metadata }: Node): string | undefined {
+	return metadata.labels?.[ZONE_LABEL];
 }
 
 /** Nodes only matter to Services whose hints follow the zones' CPU, and only when a zone is now overloaded. */
