@@ -1,5 +1,5 @@
 /** The program: reads the command line, runs a command, sets the exit status. */
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { program } from "./program.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -11,13 +11,22 @@ const WRONG_USAGE = 2;
 export async function main(args: readonly string[]): Promise<number> {
 	let status = 0;
 	try {
-		await program((code) => {
+		const root = program((code) => {
 			status = code;
-		}).parseAsync([...args], { from: "user" });
+		});
+		await root.parseAsync(understood(root, args), { from: "user" });
 		return status;
 	} catch (error) {
 		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
 		process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
 		return error instanceof UsageError ? WRONG_USAGE : FAILURE;
 	}
+}
+
+/** With --help after an unknown command, commander would show its own help and call that a success. */
+function understood(root: Command, args: readonly string[]): string[] {
+	const [first = "-"] = args;
+	const isKnown =
+		first.startsWith("-") || first === "help" || root.commands.some((command) => command.name() === first);
+	return isKnown ? [...args] : [first];
 }
