@@ -36,6 +36,7 @@ export function program(setStatus: (status: number) => void): Command {
 	for (const name of NOT_BUILT_COMMANDS) {
 		root
 			.command(name, { hidden: true })
+			.helpOption(false)
 			.allowUnknownOption()
 			.allowExcessArguments()
 			.action(() => {

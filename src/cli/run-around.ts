@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import path from "node:path";
+import { SystemClock } from "../edge/system-clock.ts";
 import { systemCode, systemReason } from "../edge/system-reason.ts";
 
 /** What a shell reports for a command that a signal ended. */
@@ -29,10 +30,13 @@ export function runAround(cmd: readonly string[], surroundings: Surroundings): P
 			stdio: "inherit",
 			env: { ...process.env, KUBECONFIG: path.resolve(kubeconfig) },
 		});
-		let killing: NodeJS.Timeout | undefined;
+		const ended = new AbortController();
 		const pass = (): void => {
 			child.kill(stopping.reason as NodeJS.Signals);
-			killing = setTimeout(() => child.kill("SIGKILL"), killMs);
+			new SystemClock().sleep(killMs, ended.signal).then(
+				() => child.kill("SIGKILL"),
+				() => undefined,
+			);
 		};
 		stopping.addEventListener("abort", pass, { once: true });
 		child.once("error", (error) => {
@@ -41,7 +45,7 @@ export function runAround(cmd: readonly string[], surroundings: Surroundings): P
 		});
 		child.once("exit", (status, signal) => {
 			stopping.removeEventListener("abort", pass);
-			clearTimeout(killing);
+			ended.abort();
 			resolve(status ?? statusOf(signal ?? "SIGKILL"));
 		});
 	});
