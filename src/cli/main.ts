@@ -1,5 +1,6 @@
 /** The program: reads the command line, runs a command, sets the exit status. */
 import { type Command, CommanderError } from "commander";
+import { systemCode } from "../edge/system-reason.ts";
 import { program } from "./program.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -9,6 +10,7 @@ const WRONG_USAGE = 2;
 
 /** Runs `sliceplane` with these arguments and resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
+	for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
 	let status = 0;
 	try {
 		const root = program((code) => {
@@ -29,4 +31,9 @@ function understood(root: Command, args: readonly string[]): string[] {
 	const isKnown =
 		first.startsWith("-") || first === "help" || root.commands.some((command) => command.name() === first);
 	return isKnown ? [...args] : [first];
+}
+
+/** A reader that has seen enough, such as `head`, is no failure. */
+function ignoreClosedPipe(error: Error): void {
+	if (systemCode(error) !== "EPIPE") throw error;
 }

@@ -79,6 +79,14 @@ describe("help and version", () => {
 		expect(stdout).not.toMatch(/dashboard|netns|\[\]|\{/);
 	});
 
+	test("a reader that closes the pipe is no failure", async () => {
+		const script = `"$0" "$1" up --help | true; echo "\${PIPESTATUS[0]}"`;
+		expect(await finished("bash", ["-c", script, process.execPath, PROGRAM])).toMatchObject({
+			stdout: "0\n",
+			stderr: "",
+		});
+	});
+
 	test("--version and version say the same", async () => {
 		const long = await sliceplane("--version");
 		expect(long).toMatchObject({
