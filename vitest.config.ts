@@ -12,7 +12,7 @@ const config: ViteUserConfig = defineConfig({
 				test: {
 					name: "unit",
 					setupFiles,
-					include: ["src/**/*.test.ts", "test/house/**/*.test.ts"],
+					include: ["src/**/*.test.ts", "test/house/**/*.test.ts", "test/conformance/**/*.test.ts"],
 					// A slow machine is no failure.
 					testTimeout: 60_000,
 				},

@@ -49,15 +49,21 @@ export function planUpdate(
 	isDryRun: boolean,
 ): WritePlan {
 	const place = { space: type.storagePrefix, key: stored.key };
-	const claims = isService(type)
-		? claimsOf(ports, next, stored.object, isDryRun)
-		: { object: next, writes: [], preconditions: [] };
+	// A status write leaves the stored spec in place: nothing to claim, and what it reports is not to be wiped but judged.
+	const claims =
+		isService(type) && specOf(next) !== specOf(stored.object)
+			? claimsOf(ports, next, stored.object, isDryRun)
+			: { object: next, writes: [], preconditions: [] };
 	return {
 		object: claims.object,
 		place,
 		writes: [{ kind: "put", ...place, object: storedForm(type, claims.object) }, ...claims.writes],
 		preconditions: [{ ...place, expected: stored.modRevision }, ...claims.preconditions],
 	};
+}
+
+function specOf(object: KubeObject): unknown {
+	return "spec" in object ? object.spec : undefined;
 }
 
 /** `last` is what watchers see as the final state. */

@@ -45,6 +45,15 @@ describe.skipIf(isMissing)("shell blocks", () => {
 		expect({ status, stderr }).toMatchObject({ status: 0 });
 	});
 
+	const inClone = codeBlocks().filter(({ info }) => info === "sh in-clone");
+	test.each(inClone)("$file:$line runs in a clone", async ({ code }) => {
+		const { status, stderr } = await finished("bash", ["-ec", code], {
+			env: { ...env, KUBECONFIG: plane.kubeconfig },
+			cwd: process.cwd(),
+		});
+		expect({ status, stderr }).toMatchObject({ status: 0 });
+	});
+
 	const inPlane = codeBlocks().filter(({ info }) => info === "sh in-plane");
 	test.each(inPlane)("$file:$line runs inside a plane", async ({ code }) => {
 		const { status, stderr } = await finished("bash", ["-ec", code], { env, cwd: plane.folder });

@@ -1,4 +1,5 @@
 /** Rules of a pod's spec, the same in a Pod and in the template of a workload. */
+import { ownValue } from "../../kernel/json.ts";
 import { duplicate, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
 import { invalids, validateAnnotations, validateLabels } from "../metadata-validation.ts";
@@ -9,7 +10,9 @@ import {
 	portNumberProblems,
 	qualifiedNameProblems,
 } from "../names.ts";
+import { isMoreThan } from "../quantity.ts";
 import type { Container, ContainerPort, PodSpec, PodTemplateSpec } from "../types/core.ts";
+import type { StringMap } from "../types/meta.ts";
 import { validateOneOf, validateProtocol } from "./protocol-validation.ts";
 
 const RESTART_POLICIES: readonly string[] = ["Always", "OnFailure", "Never"];
@@ -67,6 +70,7 @@ function validateContainer(field: string, container: Container, isHostNetwork: b
 		...(name === "" ? [required(`${field}.name`, "")] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
 		...validateImage(`${field}.image`, image),
 		...validateOneOf(`${field}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
+		...validateResources(`${field}.resources`, container.resources ?? {}),
 		...ports.flatMap((port, index) => [
 			...validateContainerPort(`${field}.ports[${index}]`, port, isHostNetwork),
 			...((port.name ?? "") !== "" && ports.slice(0, index).some((other) => other.name === port.name)
@@ -74,6 +78,28 @@ function validateContainer(field: string, container: Container, isHostNetwork: b
 				: []),
 		]),
 	];
+}
+
+function validateResources(
+	field: string,
+	{ limits = {}, requests = {} }: NonNullable<Container["resources"]>,
+): readonly FieldError[] {
+	return [
+		...validateAmounts(`${field}.limits`, limits),
+		...validateAmounts(`${field}.requests`, requests),
+		...Object.entries(requests).flatMap(([resource, amount]) => {
+			const limit = ownValue(limits, resource);
+			return typeof limit === "string" && isMoreThan(amount, limit)
+				? [invalid(`${field}.requests`, amount, `must be less than or equal to ${resource} limit of ${limit}`)]
+				: [];
+		}),
+	];
+}
+
+function validateAmounts(field: string, amounts: StringMap): readonly FieldError[] {
+	return Object.entries(amounts).flatMap(([resource, amount]) =>
+		isMoreThan("0", amount) ? [invalid(`${field}[${resource}]`, amount, "must be greater than or equal to 0")] : [],
+	);
 }
 
 function validateImage(field: string, image: string): readonly FieldError[] {

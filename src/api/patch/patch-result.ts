@@ -3,8 +3,8 @@ export type PatchResult = { readonly kind: "ok"; readonly value: Readonly<Record
 
 export interface BadPatch {
 	readonly kind: "bad";
-	/** 400: the patch is malformed; 413: it is too big; 422: it does not fit the object. */
-	readonly code: 400 | 413 | 422;
+	/** 400: the patch is malformed; 413: it is too big; 422: it does not fit the object; 500: as a real server has it. */
+	readonly code: 400 | 413 | 422 | 500;
 	readonly message: string;
 }
 

@@ -63,11 +63,11 @@ describe("applyStrategicMergePatch() on a list with a merge key", () => {
 	});
 
 	test.each<[rule: string, patch: object, message: string]>([
-		["no key", { ports: [{ name: "x" }] }, "400 map: map[name:x] does not contain declared merge key: port"],
+		["no key", { ports: [{ name: "x" }] }, "500 map: map[name:x] does not contain declared merge key: port"],
 		[
 			"a deletion without key",
 			{ ports: [{ $patch: "delete" }] },
-			"400 map: map[$patch:delete] does not contain declared merge key: port",
+			"500 map: map[$patch:delete] does not contain declared merge key: port",
 		],
 		[
 			"an unknown directive",
@@ -98,7 +98,7 @@ describe("applyStrategicMergePatch() on a list with a merge key", () => {
 		[
 			"an order without keys",
 			{ "$setElementOrder/ports": [{ x: 1 }] },
-			"400 map: map[x:1] does not contain declared merge key: port",
+			"500 map: map[x:1] does not contain declared merge key: port",
 		],
 		[
 			"an order of an unknown list",

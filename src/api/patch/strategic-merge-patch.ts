@@ -181,7 +181,7 @@ class StrategicMerge {
 		if (mergeKey === undefined) return;
 		const without = elements.find((element) => elementKey(element, mergeKey) === undefined);
 		if (without === undefined) return;
-		this.#bad(400, `map: ${goText(without)} does not contain declared merge key: ${mergeKey}`);
+		this.#bad(500, `map: ${goText(without)} does not contain declared merge key: ${mergeKey}`);
 	}
 
 	#listField(message: Message | undefined, name: string): Field | undefined {

@@ -6,9 +6,10 @@
  * Every write passes here, so the walk allocates nothing but its result.
  */
 import { isObject, setOwn } from "../../kernel/json.ts";
+import { canonicalQuantity } from "../quantity.ts";
 import { DEPTH_MAX, isDeeperThan } from "./depth.ts";
 import type { Field, Scalar } from "./notation.ts";
-import { base64Fault, isQuantity, microTime, secondsTime, ZERO_TIME } from "./scalar-text.ts";
+import { base64Fault, microTime, secondsTime, ZERO_TIME } from "./scalar-text.ts";
 import { type Message, messageOf } from "./schema.ts";
 
 export interface TypeMeta {
@@ -171,7 +172,8 @@ class Decoder {
 
 	#quantity(given: unknown): unknown {
 		const text = typeof given === "number" ? String(given) : given;
-		if (typeof text === "string" && isQuantity(text)) return text;
+		const canonical = typeof text === "string" ? canonicalQuantity(text.trim()) : undefined;
+		if (canonical !== undefined) return canonical;
 		return this.#fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 	}
 

@@ -1,7 +1,6 @@
-/** Scalars that travel as strings with a form of their own: times, quantities, bytes. */
+/** Scalars that travel as strings with a form of their own: times, bytes. */
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/;
-const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -25,10 +24,6 @@ export function utcSeconds(seconds: number): string | undefined {
 	const date = new Date(seconds * 1000);
 	const text = Number.isNaN(date.getTime()) ? "" : date.toISOString();
 	return /^\d{4}-/.test(text) ? text.slice(0, 19) : undefined;
-}
-
-export function isQuantity(text: string): boolean {
-	return QUANTITY.test(text);
 }
 
 /** Where standard base64 with padding goes wrong, or undefined when it is right. */

@@ -177,6 +177,28 @@ describe("fieldValidation", () => {
 	});
 
 	test.each([
+		["force=true", "force: Forbidden: may not be specified for non-apply patch"],
+		[`fieldManager=${"m".repeat(129)}`, "fieldManager: Too long: may not be more than 128 bytes"],
+		["fieldManager=a%0Ab", 'fieldManager: Invalid value: "a\\nb": should only contain printable characters'],
+	])("PATCH ?%s is Invalid", async (query, message) => {
+		await post({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+		const request = { body: "{}", contentType: "application/merge-patch+json" };
+		const { status, json } = await server.request("PATCH", `${SERVICES}/web?${query}`, request);
+		expect([status, json.message]).toEqual([422, `PatchOptions.meta.k8s.io "" is invalid: ${message}`]);
+	});
+
+	test("a status of a Service that is no LoadBalancer takes no ingress", async () => {
+		await post({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+		const body = '{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}';
+		const request = { body, contentType: "application/merge-patch+json" };
+		const { status, json } = await server.request("PATCH", `${SERVICES}/web/status`, request);
+		expect([status, json.message]).toEqual([
+			422,
+			"Service \"web\" is invalid: status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'",
+		]);
+	});
+
+	test.each([
 		["merge-patch", '{"spec":{"foo":1}}', 'unknown field "spec.foo"'],
 		["merge-patch", '{"metadata":{"labels":{"a":"1","a":"2"}}}', 'duplicate field "metadata.labels.a"'],
 		["strategic-merge-patch", '{"spec":{"foo":1}}', 'unknown field "spec.foo"'],

@@ -1,5 +1,6 @@
 /** `pods/log`: what a container has printed, and goes on to print (api-protocol, "Streaming subresources"). */
-import { badRequest } from "../../api/status.ts";
+import { invalid } from "../../api/field-error.ts";
+import { badRequest, invalidObject } from "../../api/status.ts";
 import type { Pod } from "../../api/types/core.ts";
 import { utf8 } from "../../kernel/bytes.ts";
 import type { ContainerLogs, LogLine } from "../../machinery/container-logs.ts";
@@ -11,14 +12,15 @@ const HEADERS = { "content-type": "text/plain" };
 
 /** @throws {ApiError} `BadRequest` for a container that is not there, or has not started. */
 export function podLogAnswer(logs: ContainerLogs, pod: Pod, query: URLSearchParams, nowMs: number): HttpResponse {
+	const podName = pod.metadata.name;
 	const container = containerOf(pod, query);
 	requireStarted(pod, container, query);
 	const shown = (line: LogLine): Uint8Array => utf8(textOf(line, booleanOf(query, "timestamps")));
-	const lines = selected(logs.lines(pod.metadata.uid, container), query, nowMs);
+	const lines = selected(logs.lines(pod.metadata.uid, container), query, podName, nowMs);
 	const isOver = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 	if (!booleanOf(query, "follow") || isOver) {
 		const text = lines.map((line) => textOf(line, booleanOf(query, "timestamps"))).join("");
-		return { status: 200, headers: HEADERS, body: utf8(limited(text, wholeNumber(query, "limitBytes"))) };
+		return { status: 200, headers: HEADERS, body: utf8(limited(text, wholeNumber(query, podName, "limitBytes"))) };
 	}
 	return { status: 200, headers: HEADERS, body: followed(logs, pod.metadata.uid, container, lines.map(shown), shown) };
 }
@@ -77,22 +79,33 @@ function requireStarted({ metadata, status }: Pod, container: string, query: URL
 	}
 }
 
-function selected(lines: readonly LogLine[], query: URLSearchParams, nowMs: number): readonly LogLine[] {
-	const sinceSeconds = wholeNumber(query, "sinceSeconds");
+function selected(
+	lines: readonly LogLine[],
+	query: URLSearchParams,
+	podName: string,
+	nowMs: number,
+): readonly LogLine[] {
+	const sinceSeconds = wholeNumber(query, podName, "sinceSeconds");
 	const sinceTime = query.get("sinceTime");
 	const fromMs = sinceSeconds === undefined ? Date.parse(sinceTime ?? "") : nowMs - sinceSeconds * 1000;
 	const recent = Number.isNaN(fromMs) ? lines : lines.filter(({ atMs }) => atMs >= fromMs);
-	const tailLines = wholeNumber(query, "tailLines");
+	const tailLines = wholeNumber(query, podName, "tailLines");
 	if (tailLines === undefined) return recent;
 	return tailLines === 0 ? [] : recent.slice(-tailLines);
 }
 
-/** @throws {ApiError} `BadRequest` */
-function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+/** @throws {ApiError} `BadRequest` for what is no number, `Invalid` for one below zero. */
+function wholeNumber(query: URLSearchParams, podName: string, name: string): number | undefined {
 	const text = query.get(name);
 	if (text === null || text === "") return undefined;
 	if (/^\d{1,15}$/.test(text)) return Number(text);
-	throw badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: must be greater than or equal to 0`);
+	if (!/^-\d{1,15}$/.test(text)) {
+		throw badRequest(
+			`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax: ${name} must be a whole number`,
+		);
+	}
+	const error = invalid(name, Number(text), "must be greater than or equal to 0");
+	throw invalidObject({ group: "", kind: "PodLogOptions" }, podName, [error]);
 }
 
 function textOf({ atMs, text }: LogLine, withTime: boolean): string {

@@ -1,6 +1,7 @@
 /** Query parameters of reads and writes. */
-import { type FieldError, notSupported } from "../../api/field-error.ts";
+import { type FieldError, forbidden, invalid, notSupported, tooLong } from "../../api/field-error.ts";
 import { badRequest, invalidObject } from "../../api/status.ts";
+import { utf8 } from "../../kernel/bytes.ts";
 import { isObject, ownValue } from "../../kernel/json.ts";
 import type { FieldValidation, WriteFlags } from "../ports.ts";
 import type { DeleteFlags } from "../verbs/delete.ts";
@@ -64,6 +65,18 @@ export function watchQueryOf(query: URLSearchParams): WatchQuery {
 
 const FIELD_VALIDATIONS = ["Ignore", "Strict", "Warn"] as const;
 
+/** Bytes. */
+const FIELD_MANAGER_MAX = 128;
+
+function fieldManagerErrors(name: string): readonly FieldError[] {
+	return [
+		...(utf8(name).length > FIELD_MANAGER_MAX ? [tooLong("fieldManager", FIELD_MANAGER_MAX)] : []),
+		...(/[\p{C}\p{Zl}\p{Zp}]/u.test(name)
+			? [invalid("fieldManager", name, "should only contain printable characters")]
+			: []),
+	];
+}
+
 /** @throws {ApiError} `Invalid` on CreateOptions, UpdateOptions or PatchOptions. */
 export function writeFlagsOf(query: URLSearchParams, optionsKind: string): WriteFlags {
 	const errors: FieldError[] = [];
@@ -74,6 +87,10 @@ export function writeFlagsOf(query: URLSearchParams, optionsKind: string): Write
 	if (fieldValidation === undefined) {
 		errors.push(notSupported("fieldValidation", asked, ["", ...FIELD_VALIDATIONS]));
 	}
+	if (optionsKind === "PatchOptions" && query.has("force")) {
+		errors.push(forbidden("force", "may not be specified for non-apply patch"));
+	}
+	errors.push(...fieldManagerErrors(textOf(query, "fieldManager") ?? ""));
 	if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: optionsKind }, "", errors);
 	return { dryRun: dryRuns.length > 0, fieldValidation: fieldValidation ?? "Warn" };
 }

@@ -1,6 +1,6 @@
 /** `pods/binding`: the scheduler's word on which node runs a Pod. */
 import { decodeObject } from "../../api/schema/decode.ts";
-import { badRequest, conflict, notFound, type Status } from "../../api/status.ts";
+import { badRequest, conflict, notFound, type ResourceWords, type Status } from "../../api/status.ts";
 import type { Pod } from "../../api/types/core.ts";
 import type { Condition, ObjectMeta, ObjectReference, StringMap } from "../../api/types/meta.ts";
 import type { Entry } from "../../store/entry.ts";
@@ -52,6 +52,9 @@ function bindingOf({ name }: Target, body: unknown): Binding {
 	);
 }
 
+/** What a real server calls the resource when a Pod cannot be bound; a wrong uid is the Pod's own matter. */
+const BINDING_WORDS: ResourceWords = { group: "", plural: "pods/binding", kind: "Binding" };
+
 function requireBindable({ type, name }: Target, { object }: Entry, { uid }: Binding): void {
 	const { metadata, spec } = object as Pod;
 	if (uid !== "" && uid !== metadata.uid) {
@@ -59,13 +62,13 @@ function requireBindable({ type, name }: Target, { object }: Entry, { uid }: Bin
 		throw conflict(type, name, why);
 	}
 	if (metadata.deletionTimestamp !== undefined) {
-		throw conflict(type, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+		throw conflict(BINDING_WORDS, name, `pod ${name} is being deleted, cannot be assigned to a host`);
 	}
 	if (spec.nodeName !== undefined && spec.nodeName !== "") {
-		throw conflict(type, name, `pod ${name} is already assigned to node "${spec.nodeName}"`);
+		throw conflict(BINDING_WORDS, name, `pod ${name} is already assigned to node "${spec.nodeName}"`);
 	}
 	if ((spec.schedulingGates ?? []).length > 0) {
-		throw conflict(type, name, `pod ${name} has non-empty .spec.schedulingGates`);
+		throw conflict(BINDING_WORDS, name, `pod ${name} has non-empty .spec.schedulingGates`);
 	}
 }
 

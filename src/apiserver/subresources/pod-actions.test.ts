@@ -42,8 +42,14 @@ describe("binding", () => {
 	});
 
 	test.each([
-		["is bound", { nodeName: "n0" }, toN1, 409, 'pod p is already assigned to node "n0"'],
-		["is gated", { schedulingGates: [{ name: "x.io/g" }] }, toN1, 409, "pod p has non-empty .spec.schedulingGates"],
+		["is bound", { nodeName: "n0" }, toN1, 409, 'on pods/binding "p": pod p is already assigned to node "n0"'],
+		[
+			"is gated",
+			{ schedulingGates: [{ name: "x.io/g" }] },
+			toN1,
+			409,
+			'on pods/binding "p": pod p has non-empty .spec.schedulingGates',
+		],
 		["has another uid", {}, { metadata: { uid: "other" }, ...toN1 }, 409, "UID in precondition: other"],
 		["is there, without a target", {}, {}, 400, "target.name: Required value"],
 		["is there, without a body", {}, undefined, 400, "unrecognized"],
@@ -118,13 +124,22 @@ describe("log", () => {
 	});
 
 	test.each([
-		["", "a container name must be specified for pod p, choose one of: [app side]"],
-		["?container=x", "container x is not valid for pod p"],
-		["?container=app&previous=true", 'previous terminated container "app" in pod "p" not found'],
-		["?container=app&tailLines=-1", 'tailLines: Invalid value: "-1": must be greater than or equal to 0'],
-	])("refuses %j with a sentence", async (query, message) => {
+		["", 400, "a container name must be specified for pod p, choose one of: [app side]"],
+		["?container=x", 400, "container x is not valid for pod p"],
+		["?container=app&previous=true", 400, 'previous terminated container "app" in pod "p" not found'],
+		[
+			"?container=app&tailLines=-1",
+			422,
+			'PodLogOptions "p" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+		],
+		[
+			"?container=app&tailLines=many",
+			400,
+			'strconv.ParseInt: parsing "many": invalid syntax: tailLines must be a whole number',
+		],
+	])("refuses %j by %i with a sentence", async (query, code, message) => {
 		await create("p", { containers });
-		expect(await get(query)).toEqual([400, message]);
+		expect(await get(query)).toEqual([code, message]);
 	});
 
 	test("of a Pod that is not there is NotFound", async () => {

@@ -40,6 +40,8 @@ export function applyPatch(schema: string, original: KubeObject, patch: Patch): 
 	const result = patched(schema, { ...original }, patch);
 	if (result.kind === "ok") return result.value;
 	if (result.code === 400) throw badRequest(result.message);
+	// An error that has no reason of its own there: clients show its text alone.
+	if (result.code === 500) throw new ApiError("", result.message);
 	if (result.code === 413) throw new ApiError("RequestEntityTooLarge", result.message);
 	// A real server gives no more than this for a JSON patch that does not fit.
 	const message =

@@ -1,0 +1,4 @@
+export class Server {
+	constructor(kubeconfig: string);
+	close(): void;
+}
