@@ -15,7 +15,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const TESTS = ["src/plan/endpointslice", "src/plan/endpoints", "src/plan/mirroring", "src/controllers/vectors.test.ts"];
+const VECTORS = "src/controllers/vectors.test.ts";
+const INDEXES = "src/plan/endpointslice/slice-index.test.ts";
+
 const require = createRequire(import.meta.url);
 const vitest = path.join(path.dirname(require.resolve("vitest/package.json")), "vitest.mjs");
 
@@ -24,8 +26,14 @@ const every = JSON.parse(readFileSync(path.join(ROOT, "test/faults/planner-fault
 const faults = every.filter(({ name, file }) => `${name} ${file}`.includes(word));
 const copy = mkdtempSync(path.join(tmpdir(), "faults-"));
 
-function testsPass() {
-	const args = [vitest, "run", "--project", "unit", "--bail", "1", ...TESTS];
+/** The tests of the planner that the file belongs to. */
+function testsOf(file) {
+	const room = path.dirname(file);
+	return [room, VECTORS, ...(room.startsWith("src/plan/endpoint") ? [INDEXES] : [])];
+}
+
+function testsPass(tests) {
+	const args = [vitest, "run", "--project", "unit", "--bail", "1", "--reporter=dot", ...tests];
 	const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8" });
 	return { passed: status === 0, output: `${stdout}${stderr}` };
 }
@@ -42,13 +50,13 @@ try {
 		cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
 	}
 	symlinkSync(path.join(ROOT, "node_modules"), path.join(copy, "node_modules"));
-	const { passed, output } = testsPass();
+	const { passed, output } = testsPass([...new Set(faults.flatMap(({ file }) => testsOf(file)))]);
 	if (!passed) throw new Error(`the tests must pass before faults are put in:\n${output}`);
 	let survived = 0;
 	for (const fault of faults) {
 		const file = path.join(copy, fault.file);
 		writeFileSync(file, faulty(fault));
-		const isCaught = !testsPass().passed;
+		const isCaught = !testsPass(testsOf(fault.file)).passed;
 		if (!isCaught) survived++;
 		console.log(`${isCaught ? "caught    " : "NOT CAUGHT"} ${fault.name} (${fault.file})`);
 		cpSync(path.join(ROOT, fault.file), file);

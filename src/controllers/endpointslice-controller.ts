@@ -7,7 +7,7 @@ import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Node } from "../api/types/core.ts";
 import { ENDPOINTSLICE_CONTROLLER, ZONE_LABEL } from "../api/well-known.ts";
-import { type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
+import { RETRIES_MAX, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { changesTopology } from "../plan/endpointslice/zone-ratios.ts";
 import { EndpointSliceSync } from "./endpointslice-sync.ts";
@@ -23,9 +23,16 @@ export interface EndpointSliceOptions {
 	readonly concurrentSyncs: number;
 	/** `--endpointslice-updates-batch-period`: changes of Pods wait so long for others. Default 0. */
 	readonly batchPeriodMs: number;
+	/** Retries in a row of a key that fails, before it is left alone until its next event; 0: no end. Default 15. */
+	readonly retriesMax: number;
 }
 
-const DEFAULTS: EndpointSliceOptions = { maxEndpointsPerSlice: 100, concurrentSyncs: 5, batchPeriodMs: 0 };
+const DEFAULTS: EndpointSliceOptions = {
+	maxEndpointsPerSlice: 100,
+	concurrentSyncs: 5,
+	batchPeriodMs: 0,
+	retriesMax: RETRIES_MAX,
+};
 
 /** A slice that somebody else changed is looked at after this, so that the cache can catch up. */
 const SLICE_EVENT_DELAY_MS = 1000;
@@ -48,6 +55,7 @@ export class EndpointSliceController implements Controller {
 
 	async run(signal: AbortSignal): Promise<void> {
 		const { informers, clock, log, metrics } = this.#ports;
+		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
 		const queue = new WorkQueue<string>({ name: "endpoint_slice", clock, metrics, retries: RETRIES });
 		const topology = new WorkQueue<"nodes">({ clock });
@@ -57,7 +65,7 @@ export class EndpointSliceController implements Controller {
 			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
 			const options = { clock, log, signal };
 			await Promise.all([
-				runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, ...options }),
+				runWorkers(queue, sync, { workers: concurrentSyncs, retriesMax, ...options }),
 				runWorkers(topology, topologyReconciler(sync, queue), { workers: 1, ...options }),
 			]);
 		} catch (error) {
