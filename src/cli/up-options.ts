@@ -76,6 +76,8 @@ export function addUpOptions(up: Command): void {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
 	up.option("-v, --verbose", "log every decision");
+	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
+	up.addOption(new Option("--no-dashboard").hideHelp());
 	for (const flag of NOT_BUILT_FLAGS) up.addOption(new Option(flag).hideHelp());
 }
 
