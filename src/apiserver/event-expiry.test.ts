@@ -61,3 +61,14 @@ test("a great many go in several rounds", async () => {
 	expect(names()).toEqual([]);
 	await end();
 });
+
+test("those that are too many go at the next tick, the oldest first", async () => {
+	const { clock, put, names, end } = expiring();
+	for (let n = 0; n < 20_010; n++) await put(`e${n}`);
+	await put("e0");
+	await clock.advance(MINUTE_MS);
+	expect(names()).toHaveLength(20_000);
+	expect(names()).toContain("e0");
+	expect(names()).not.toContain("e10");
+	await end();
+});

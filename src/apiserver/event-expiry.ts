@@ -2,7 +2,7 @@
  * Events are news, not state: each goes an hour after it was last written, as a DELETED event of watches.
  *
  * No time is kept for an Event. Which revision the store had an hour ago is enough: what was not written since
- * then is due.
+ * then is due. A plane under load also keeps no more than a number of them; the oldest go first.
  */
 import type { Clock } from "../kernel/clock.ts";
 import type { Entry, Revision } from "../store/entry.ts";
@@ -11,6 +11,8 @@ import type { Store } from "../store/store.ts";
 const SPACE = "/registry/events/";
 /** `--event-ttl` of a real server, at its default. */
 const LIFE_MS = 60 * 60 * 1000;
+/** Events kept at a tick. */
+const EVENTS_MAX = 20_000;
 const TICK_MS = 30_000;
 /** Events looked at in one tick; when there are more, the next tick comes soon. */
 const SCANNED_MAX = 2_000;
@@ -37,7 +39,7 @@ export class EventExpiry {
 	/** Works until `signal` aborts. Never rejects. */
 	async run(signal: AbortSignal): Promise<void> {
 		while (!signal.aborted) {
-			await this.#expire(this.#horizon());
+			await this.#expire(Math.max(this.#horizon(), this.#overflowHorizon()));
 			const delayMs = this.#cursor === "" ? TICK_MS : BUSY_TICK_MS;
 			await this.#clock.sleep(delayMs, signal).catch(() => undefined);
 		}
@@ -55,6 +57,16 @@ export class EventExpiry {
 		while (isDue(this.#checkpoints[1])) this.#checkpoints.shift();
 		const [oldest] = this.#checkpoints;
 		return oldest !== undefined && isDue(oldest) ? oldest.revision : 0;
+	}
+
+	/** Written at this revision, or before, are those that are too many. */
+	#overflowHorizon(): Revision {
+		const space = this.#store.space(SPACE);
+		const excess = space.size - EVENTS_MAX;
+		const range = excess > 0 ? space.range({ prefix: "" }) : undefined;
+		if (range?.kind !== "range") return 0;
+		const revisions = range.entries.map(({ modRevision }) => modRevision).sort((a, b) => a - b);
+		return revisions[excess - 1] ?? 0;
 	}
 
 	async #expire(horizon: Revision): Promise<void> {

@@ -1,5 +1,6 @@
 /** The program: reads the command line, runs a command, sets the exit status. */
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
+import { systemCode } from "../edge/system-reason.ts";
 import { program } from "./program.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -9,15 +10,30 @@ const WRONG_USAGE = 2;
 
 /** Runs `sliceplane` with these arguments and resolves with its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
+	for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
 	let status = 0;
 	try {
-		await program((code) => {
+		const root = program((code) => {
 			status = code;
-		}).parseAsync([...args], { from: "user" });
+		});
+		await root.parseAsync(understood(root, args), { from: "user" });
 		return status;
 	} catch (error) {
 		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
 		process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
 		return error instanceof UsageError ? WRONG_USAGE : FAILURE;
 	}
+}
+
+/** With --help after an unknown command, commander would show its own help and call that a success. */
+function understood(root: Command, args: readonly string[]): string[] {
+	const [first = "-"] = args;
+	const isKnown =
+		first.startsWith("-") || first === "help" || root.commands.some((command) => command.name() === first);
+	return isKnown ? [...args] : [first];
+}
+
+/** A reader that has seen enough, such as `head`, is no failure. */
+function ignoreClosedPipe(error: Error): void {
+	if (systemCode(error) !== "EPIPE") throw error;
 }

@@ -4,7 +4,7 @@ import { addCompletionCommand } from "./completion.ts";
 import { addFailCommands } from "./fail.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
-import { addVersionCommand } from "./version.ts";
+import { addVersionCommand, VERSION_LINE } from "./version.ts";
 
 /** Commands whose parts this version does not have. */
 const NOT_BUILT_COMMANDS = [
@@ -25,6 +25,7 @@ const NOT_BUILT_COMMANDS = [
 export function program(setStatus: (status: number) => void): Command {
 	const root = new Command("sliceplane")
 		.description("The Kubernetes service-discovery plane: one command, a real API, live EndpointSlices.")
+		.version(VERSION_LINE, "--version", "print the version")
 		.exitOverride()
 		.showHelpAfterError("(run with --help for the options, and an example)")
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
@@ -35,6 +36,7 @@ export function program(setStatus: (status: number) => void): Command {
 	for (const name of NOT_BUILT_COMMANDS) {
 		root
 			.command(name, { hidden: true })
+			.helpOption(false)
 			.allowUnknownOption()
 			.allowExcessArguments()
 			.action(() => {

@@ -1,10 +1,13 @@
 /** `sliceplane up`: the whole plane, for as long as it is wanted. */
-import { readFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Command } from "commander";
-import type { Plane } from "../wiring/start-plane.ts";
+import type { Command, CommanderError } from "commander";
+import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
+import { manifestText } from "./manifest-text.ts";
 import { runAround } from "./run-around.ts";
 import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
+import { UsageError } from "./usage-error.ts";
 
 export function addUpCommand(root: Command, setStatus: (status: number) => void): void {
 	const up = root
@@ -22,23 +25,43 @@ export function addUpCommand(root: Command, setStatus: (status: number) => void)
 				"  $ sliceplane up --listen 127.0.0.1:0 -- npm test\n",
 		);
 	addUpOptions(up);
+	up.exitOverride((error) => hintAtDashes(up, error));
 	up.action(async (cmd: readonly string[], flags: UpFlags) => setStatus(await runUp(cmd, flags)));
 }
 
+/** `up sh -c x`: the flag that is not known is one of the command that should run. */
+function hintAtDashes(up: Command, error: CommanderError): never {
+	const [first = "-"] = up.args;
+	if (error.code === "commander.unknownOption" && !first.startsWith("-")) {
+		process.stderr.write(`(a command to run inside the plane comes after --: sliceplane up -- ${up.args.join(" ")})\n`);
+	}
+	throw error;
+}
+
 async function runUp(cmd: readonly string[], flags: UpFlags): Promise<number> {
-	const options = planeOptionsOf(flags);
-	const manifests = await Promise.all((flags.filename ?? []).map(async (file) => ({ file, text: await textOf(file) })));
+	const hasOwnFolder = flags.kubeconfig === undefined && cmd.length > 0;
+	// Two commands at once in one folder must not share the file.
+	const folder = hasOwnFolder ? await mkdtemp(path.join(tmpdir(), "sliceplane-")) : undefined;
+	const byDefault = folder === undefined ? DEFAULT_PLANE_OPTIONS.kubeconfig : path.join(folder, "kubeconfig");
+	try {
+		return await runPlane(cmd, flags.filename ?? [], planeOptionsOf(flags, flags.kubeconfig ?? byDefault));
+	} finally {
+		if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+	}
+}
+
+async function runPlane(cmd: readonly string[], files: readonly string[], options: PlaneOptions): Promise<number> {
+	await refuseWrongOptions(options);
+	const manifests = await Promise.all(files.map(async (file) => ({ file, text: await manifestText(file) })));
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { startPlane } = await import("../wiring/start-plane.ts");
 	const stopping = new AbortController();
-	const stop = (): void => stopping.abort();
-	process.once("SIGINT", stop);
-	process.once("SIGTERM", stop);
+	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort(signal));
 	const plane = await startPlane(options, progress);
 	try {
 		for (const { file, text } of manifests) await plane.apply(file, text, progress);
-		if (cmd.length > 0) return await runAround(cmd, plane, stopping.signal);
-		process.stdout.write(`Sliceplane is ready: ${plane.url}  KUBECONFIG=${shown(plane)}\n`);
+		if (cmd.length > 0) return await runAround(cmd, { kubeconfig: plane.kubeconfig, stopping: stopping.signal });
+		process.stdout.write(`Sliceplane is ready: ${plane.url}  KUBECONFIG=${path.resolve(plane.kubeconfig)}\n`);
 		await aborted(stopping.signal);
 		progress("Stopping");
 		return 0;
@@ -47,15 +70,14 @@ async function runUp(cmd: readonly string[], flags: UpFlags): Promise<number> {
 	}
 }
 
-function shown(plane: Plane): string {
-	return path.resolve(plane.kubeconfig);
-}
-
-async function textOf(file: string): Promise<string> {
-	if (file !== "-") return readFile(file, "utf8");
-	const chunks: Buffer[] = [];
-	for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-	return Buffer.concat(chunks).toString("utf8");
+/** Rejects with a UsageError for options that cannot go together, before anything is started. */
+async function refuseWrongOptions(options: PlaneOptions): Promise<void> {
+	const { checkOptions } = await import("../wiring/check-options.ts");
+	try {
+		checkOptions(options);
+	} catch (error) {
+		throw error instanceof RangeError ? new UsageError(error.message, { cause: error }) : error;
+	}
 }
 
 function progress(text: string): void {

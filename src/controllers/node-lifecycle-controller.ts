@@ -11,6 +11,7 @@ import { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	type NodeProbe,
 	nextProbe,
+	readyOf,
 	readyStatusOf,
 	silentConditions,
 	unreadyStatus,
@@ -81,7 +82,9 @@ export class NodeLifecycleController implements Controller, Reconciler {
 		const lease = this.#leases.get(`${LEASE_NAMESPACE}/${name}`);
 		const probe = nextProbe(this.#probes.get(name), found, lease, clock.monotonicMs());
 		this.#probes.set(name, probe);
-		const isSilent = clock.monotonicMs() - probe.seenMs > this.#options.gracePeriodMs;
+		// Made by hand: what its maker says of it, or does not say, stands.
+		if (!probe.hasReporter && readyOf(found) === undefined) return SETTLED;
+		const isSilent = probe.hasReporter && clock.monotonicMs() - probe.seenMs > this.#options.gracePeriodMs;
 		const node = isSilent ? await this.#markSilent(found) : found;
 		if (node === undefined) return SETTLED;
 		if (readyStatusOf(node) !== "True") await this.#markPods(name);

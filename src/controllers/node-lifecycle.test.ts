@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, LEASES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Node, Pod } from "../api/types/core.ts";
+import type { Condition } from "../api/types/meta.ts";
 import { createPod, deploy, eventTexts, listed } from "../testing/plane-steps.ts";
 import { startTestPlane, type TestPlane, type TestPlaneOptions } from "../testing/test-plane.ts";
 import { WatchLog } from "../testing/watch-log.ts";
@@ -212,5 +213,37 @@ describe("a Node that is deleted", () => {
 		await plane.client.create(NODES, "", { metadata: { name: "n2" }, ...(status === undefined ? {} : { status }) });
 		await plane.advance(120_000);
 		expect(await listed(plane, PODS)).toHaveLength(1);
+	});
+});
+
+describe("a node that somebody made by hand", () => {
+	const ready: { readonly conditions: readonly Condition[] } = {
+		conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+	};
+
+	async function handMade(status?: object): Promise<TestPlane> {
+		const plane = await started({ nodes: 1 });
+		await plane.client.create(NODES, "", { metadata: { name: "by-hand" }, ...(status && { status }) });
+		const pod = await createPod(plane, "p", { nodeName: "by-hand" });
+		await plane.client.update(PODS, { ...pod, status: { phase: "Running", ...ready } }, { subresource: "status" });
+		await plane.advance(300_000);
+		return plane;
+	}
+
+	test.each([{ status: undefined }, { status: ready }])("is never missed: $status", async ({ status }) => {
+		const plane = await handMade(status);
+		const node = await get(plane, "by-hand");
+		expect([readyOf(node), taintsOf(node)]).toEqual([status && "True", []]);
+		expect((await onlyPod(plane))?.status?.conditions).toMatchObject(ready.conditions);
+	});
+
+	test("takes its Pods out of service when it is said to be not ready", async () => {
+		const plane = await handMade(ready);
+		const node = await get(plane, "by-hand");
+		const conditions = [{ ...ready.conditions[0], status: "False" }];
+		await plane.client.update(NODES, { ...node, status: { conditions } } as Node, { subresource: "status" });
+		await plane.advance(1_000);
+		const pod = await onlyPod(plane);
+		expect(pod && readyOf(pod)).toBe("False");
 	});
 });

@@ -1,7 +1,8 @@
 /** The file that tells kubectl where the plane is and how to prove who one is. */
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { systemCode, systemReason } from "./system-reason.ts";
 
 export interface KubeconfigContent {
 	/** `https://127.0.0.1:6443` */
@@ -11,10 +12,28 @@ export interface KubeconfigContent {
 	readonly token: string;
 }
 
-/** Writes the file, mode 0600, whole or not at all. JSON is YAML too, and every client reads it. */
-export async function writeKubeconfig(file: string, { server, ca, token }: KubeconfigContent): Promise<void> {
+/**
+ * Writes the file, mode 0600, whole or not at all. JSON is YAML too, and every client reads it.
+ *
+ * Rejects with a sentence that names the file and says what to do.
+ */
+export async function writeKubeconfig(file: string, content: KubeconfigContent): Promise<void> {
+	try {
+		if (path.basename(file) === "") throw new Error(file === "" ? "the path is empty" : "it is a folder");
+		await makeFolder(path.dirname(file));
+		await replaceFile(file, `${JSON.stringify(configOf(content), undefined, 2)}\n`);
+	} catch (error) {
+		const shown = file === "" ? '""' : file;
+		throw new Error(
+			`cannot write kubeconfig ${shown}: ${systemReason(error)}; choose another place with --kubeconfig`,
+			{ cause: error },
+		);
+	}
+}
+
+function configOf({ server, ca, token }: KubeconfigContent): object {
 	const name = "sliceplane";
-	const config = {
+	return {
 		apiVersion: "v1",
 		kind: "Config",
 		clusters: [{ name, cluster: { server, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
@@ -23,9 +42,31 @@ export async function writeKubeconfig(file: string, { server, ca, token }: Kubec
 		"current-context": name,
 		preferences: {},
 	};
-	await mkdir(path.dirname(file), { recursive: true });
+}
+
+/** Level by level: Node's recursive mkdir never comes back where the system has no such folders, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+	try {
+		await mkdir(folder);
+	} catch (error) {
+		const code = systemCode(error);
+		if (code === "EEXIST") return;
+		const parent = path.dirname(folder);
+		if (code !== "ENOENT" || parent === folder) throw error;
+		await makeFolder(parent);
+		await mkdir(folder);
+	}
+}
+
+/** The temporary file has the token in it: it never stays. */
+async function replaceFile(file: string, text: string): Promise<void> {
 	const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-	await writeFile(temporary, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
-	await chmod(temporary, 0o600);
-	await rename(temporary, file);
+	try {
+		await writeFile(temporary, text, { mode: 0o600 });
+		await chmod(temporary, 0o600);
+		await rename(temporary, file);
+	} catch (error) {
+		await rm(temporary, { force: true }).catch(() => undefined);
+		throw error;
+	}
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -200,20 +200,5 @@ clusters:
 		);
 		const user = { "client-certificate": "gone.pem", "client-key-data": DATA };
 		expect(await refusal(config({ user }))).toMatch(/^FILE: user "u": client-certificate: ENOENT.*gone\.pem/);
-	});
-});
-
-describe("writeKubeconfig()", () => {
-	test("writes a file that only its owner can read, over an open one too", async () => {
-		const name = await file("kubeconfig", "old");
-		await writeKubeconfig(name, { server: "https://127.0.0.1:1", ca: PEM, token: "t" });
-		expect((await stat(name)).mode & 0o777).toBe(0o600);
-		const text = await readFile(name, "utf8");
-		expect(JSON.parse(text)).toMatchObject({
-			apiVersion: "v1",
-			kind: "Config",
-			"current-context": "sliceplane",
-			users: [{ name: "sliceplane", user: { token: "t" } }],
-		});
 	});
 });

@@ -49,7 +49,7 @@ function requireRoom(options: NodePoolOptions, range: CIDR, text: string): void 
 	const parts = maskSize < range.prefixLength ? 0 : 2 ** Math.min(maskSize - range.prefixLength, 30);
 	if (options.nodes <= parts) return;
 	throw new RangeError(
-		`--cluster-cidr ${text} with --node-cidr-mask-size ${maskSize} has room for ${parts} nodes, --nodes asks for ` +
+		`--cluster-cidr ${text} with --node-cidr-mask-size ${maskSize} has room for ${parts} ${parts === 1 ? "node" : "nodes"}, --nodes asks for ` +
 			`${options.nodes}: take a larger range or a larger mask size`,
 	);
 }

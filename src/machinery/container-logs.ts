@@ -38,6 +38,8 @@ const LINE_BYTES = 64;
 export class ContainerLogs {
 	/** By Pod uid and container; in order of the last line, oldest first. */
 	readonly #logs = new Map<string, Log>();
+	/** Keys of `#logs` by Pod uid: thousands of Pods may go at once. */
+	readonly #keysOfPod = new Map<string, Set<string>>();
 	readonly #limits: ContainerLogLimits;
 	readonly #size: Gauge;
 	#bytes = 0;
@@ -56,7 +58,7 @@ export class ContainerLogs {
 		while (log.bytes > this.#limits.bytesPerContainerMax) this.#dropFirst(log);
 		// Moves to the end: it is the one that spoke last.
 		this.#logs.delete(key);
-		this.#logs.set(key, log);
+		this.#put(podUID, key, log);
 		this.#forgetSilent();
 		for (const follower of [...log.followers]) follower(kept);
 	}
@@ -69,14 +71,14 @@ export class ContainerLogs {
 	follow(podUID: string, container: string, follower: (line: LogLine | undefined) => void): () => void {
 		const key = keyOf(podUID, container);
 		const log = this.#logs.get(key) ?? { lines: [], bytes: 0, followers: new Set() };
-		this.#logs.set(key, log);
+		this.#put(podUID, key, log);
 		log.followers.add(follower);
 		return () => log.followers.delete(follower);
 	}
 
 	/** The containers have ended: followers are told, what was printed stays. */
 	end(podUID: string): void {
-		for (const log of this.#ofPod(podUID)) {
+		for (const [, log] of this.#ofPod(podUID)) {
 			for (const follower of [...log.followers]) follower(undefined);
 			log.followers.clear();
 		}
@@ -85,11 +87,21 @@ export class ContainerLogs {
 	/** The Pod is gone, and its lines with it. */
 	forget(podUID: string): void {
 		this.end(podUID);
-		for (const [key, log] of this.#logs) if (key.startsWith(`${podUID}/`)) this.#remove(key, log);
+		for (const [key, log] of this.#ofPod(podUID)) this.#remove(key, log);
 	}
 
-	#ofPod(podUID: string): readonly Log[] {
-		return [...this.#logs].filter(([key]) => key.startsWith(`${podUID}/`)).map(([, log]) => log);
+	#ofPod(podUID: string): readonly (readonly [key: string, log: Log])[] {
+		return [...(this.#keysOfPod.get(podUID) ?? [])].flatMap((key) => {
+			const log = this.#logs.get(key);
+			return log === undefined ? [] : [[key, log] as const];
+		});
+	}
+
+	#put(podUID: string, key: string, log: Log): void {
+		this.#logs.set(key, log);
+		const keys = this.#keysOfPod.get(podUID);
+		if (keys === undefined) this.#keysOfPod.set(podUID, new Set([key]));
+		else keys.add(key);
 	}
 
 	#grow(log: Log, by: number): void {
@@ -112,6 +124,10 @@ export class ContainerLogs {
 
 	#remove(key: string, log: Log): void {
 		this.#logs.delete(key);
+		const podUID = key.slice(0, key.indexOf("/"));
+		const keys = this.#keysOfPod.get(podUID);
+		keys?.delete(key);
+		if (keys?.size === 0) this.#keysOfPod.delete(podUID);
 		this.#grow(log, -log.bytes);
 		for (const follower of log.followers) follower(undefined);
 	}

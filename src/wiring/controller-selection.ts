@@ -15,3 +15,10 @@ export function selectedControllers(known: readonly string[], asked: readonly st
 	};
 	return new Set(known.filter(isSelected));
 }
+
+/** True to upstream, a list that only leaves out selects nothing; hardly anyone means that. */
+export function selectionHint(asked: readonly string[]): string | undefined {
+	if (asked.some((word) => !word.startsWith("-"))) return undefined;
+	const [example = "-scheduler"] = asked;
+	return `no controller runs: to leave one out write '*,${example}'`;
+}

@@ -1,5 +1,6 @@
 /** The API server with its real ports: store, TLS, credentials. */
 import { randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
 import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
@@ -51,7 +52,7 @@ export async function startApi(
 	pods: PodAccess,
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
-	const { host } = options.listen;
+	const host = await addressOf(options.listen.host);
 	const store = memoryStore(startRevision(clock.wallMs()));
 	const server = new ApiServer({
 		store,
@@ -81,7 +82,7 @@ export async function startApi(
 	});
 	const certificates = await certificatesFor({
 		folder: options.cacheFolder,
-		addresses: isWildcard(host) || host === "localhost" ? [] : [host],
+		addresses: isWildcard(host) ? [] : [host],
 		nowMs: clock.wallMs(),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
@@ -104,6 +105,11 @@ export async function startApi(
 		client: new InProcessClient(server, admin),
 		stop: (graceMs) => https.close(graceMs),
 	};
+}
+
+/** Certificates and clients want an address, whatever name it was given by. */
+async function addressOf(host: string): Promise<string> {
+	return (await lookup(host)).address;
 }
 
 function isWildcard(host: string): boolean {

@@ -81,9 +81,11 @@ function placeOfApi({ listen, serviceCIDRs }: ControllersOptions): ApiPlace {
 	return { ...listen, serviceRange };
 }
 
+export const CONTROLLER_NAMES: readonly string[] = Object.keys(MAKERS);
+
 /** @throws {RangeError} For a name in `--controllers` that no controller has. */
 export function madeControllers(ports: ControllerPorts, options: ControllersOptions): readonly Controller[] {
-	const selected = selectedControllers(Object.keys(MAKERS), options.controllers);
+	const selected = selectedControllers(CONTROLLER_NAMES, options.controllers);
 	return Object.entries(MAKERS)
 		.filter(([name]) => selected.has(name))
 		.map(([, make]) => make(ports, options));

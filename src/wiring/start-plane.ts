@@ -1,8 +1,7 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
-import { parseCIDR } from "../api/ip.ts";
 import { EventExpiry } from "../apiserver/event-expiry.ts";
-import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { answeringServer } from "../edge/answering-server.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
@@ -12,7 +11,10 @@ import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { checkOptions } from "./check-options.ts";
+import { selectionHint } from "./controller-selection.ts";
 import { type DataPlane, startDataPlane } from "./data-plane.ts";
+import { networkRanges } from "./network-ranges.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
 import { startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
@@ -42,7 +44,8 @@ const STOP_GRACE_MS = 2_000;
  * @param asked What is left out has the default of the command line; see {@link PlaneOptions}.
  * @param progress Told what has come up, a sentence each.
  * @throws {RangeError} When options cannot go together; the message names the flag.
- * @throws {Error} When the address is taken or is none of this machine's; the message says what to do.
+ * @throws {Error} When the address is taken or is none of this machine's, and when the kubeconfig cannot be written or
+ *     is that of a plane that runs; the message says what to do.
  * @example
  *     const plane = await startPlane({ listen: { host: "127.0.0.1", port: 0 }, nodes: 2 });
  *     // plane.kubeconfig is the path of a kubeconfig for kubectl, or any client.
@@ -53,6 +56,8 @@ export async function startPlane(
 	progress: Progress = () => undefined,
 ): Promise<Plane> {
 	const options: PlaneOptions = { ...DEFAULT_PLANE_OPTIONS, cacheFolder: cacheFolder(), ...asked };
+	checkOptions(options);
+	await refuseSharedFile(options);
 	const ranges = networkRanges(options);
 	const system = systemPorts(options.logLevel);
 	const stopping = new AbortController();
@@ -99,7 +104,9 @@ export async function startPlane(
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
 		await informers.whenSynced(signal);
 		isReady = true;
-		progress(`${options.nodes} nodes, ${controllers.length} controllers`);
+		progress(`${counted(options.nodes, "node")}, ${counted(controllers.length, "controller")}`);
+		const hint = selectionHint(options.controllers);
+		if (hint !== undefined) progress(hint);
 		return {
 			url: api.url,
 			kubeconfig: options.kubeconfig,
@@ -121,18 +128,21 @@ function simulatedRanges({ clusterCIDRs, serviceCIDRs }: PlaneOptions): readonly
 	return [...clusterCIDRs, ...serviceCIDRs, ...Object.values(INTERNAL_IPS)];
 }
 
-function networkRanges({ serviceCIDRs, nodePortRange }: PlaneOptions): NetworkRanges {
-	const clusterIPs = serviceCIDRs.map((text) => {
-		const range = parseCIDR(text);
-		if (range !== undefined) return range;
-		throw new RangeError(`--service-cluster-ip-range ${text}: want a CIDR such as 10.96.0.0/16`);
-	});
-	const families = new Set(clusterIPs.map(({ base }) => base.family));
-	if (clusterIPs.length === 0 || families.size < clusterIPs.length) {
-		throw new RangeError("--service-cluster-ip-range: want one range, or an IPv4 and an IPv6 range");
-	}
-	return { clusterIPs, nodePorts: { first: nodePortRange.from, last: nodePortRange.to } };
+function counted(count: number, noun: string): string {
+	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** Of a server at the port that was asked for, the attempt to listen says more. */
+async function refuseSharedFile({ kubeconfig, listen }: PlaneOptions): Promise<void> {
+	const server = await answeringServer(kubeconfig);
+	if (server === undefined || Number(server.port) === listen.port) return;
+	throw new Error(
+		`kubeconfig ${kubeconfig} is of a plane that runs at ${server.origin}: ` +
+			"stop that one, or choose another place with --kubeconfig",
+	);
+}
+
+const NO_SUCH_HOST = "no such host: give an address of this machine with --listen";
 
 /** What the system says of an address, in words that say what to do. */
 function explained({ listen }: PlaneOptions): (error: unknown) => never {
@@ -143,7 +153,8 @@ function explained({ listen }: PlaneOptions): (error: unknown) => never {
 			EADDRINUSE: "the port is taken: stop what listens there, or take another with --listen (port 0 is any free one)",
 			EACCES: "not allowed: ports below 1024 need rights, take a higher one with --listen",
 			EADDRNOTAVAIL: "this machine does not have that address: take one of its own with --listen",
-			ENOTFOUND: "no such host: give an address with --listen",
+			ENOTFOUND: NO_SUCH_HOST,
+			EAI_AGAIN: NO_SUCH_HOST,
 		};
 		if (why[code] === undefined) throw error;
 		throw new Error(`cannot listen on ${address}: ${why[code]}`, { cause: error });

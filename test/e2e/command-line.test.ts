@@ -1,6 +1,6 @@
 /** The program as people meet it in a terminal: help, wrong usage, taken ports, signals. */
 
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,9 +21,22 @@ describe("wrong usage", () => {
 		{ args: ["up", "--node", "3"], says: /unknown option '--node'\n\(Did you mean --nodes\?\)/ },
 		{ args: ["up", "--nodes", "many"], says: /--nodes <n>.*Want a whole number from 0 to 10000/ },
 		{ args: ["up", "--listen", "here"], says: /Want HOST:PORT, such as 127\.0\.0\.1:6443/ },
-		{ args: ["up", "--network", "carrier-pigeon"], says: /--network carrier-pigeon: want none, userspace or netns/ },
+		{ args: ["up", "--network", "tun"], says: /--network <mode>.*Want none or userspace/ },
+		{ args: ["up", "--zones", "a,A_B!"], says: /--zones <a,b,c>.*Want names of at most 63 letters, digits/ },
+		{ args: ["up", "--nodes", "300"], says: /has room for 256 nodes, --nodes asks for 300/ },
+		{
+			args: ["up", "--cluster-cidr", "10.96.0.0/24"],
+			says: /^error: --cluster-cidr \S+ and --service-cluster-ip-range/,
+		},
+		{ args: ["up", "--controllers", "none"], says: /--controllers: "none" is no controller: want "\*" or some of / },
+		{
+			args: ["up", "--service-cluster-ip-range", "10.0.0.0"],
+			says: /--service-cluster-ip-range 10.0.0.0: want a CIDR/,
+		},
+		{ args: ["up", "sh", "-c", "x"], says: /comes after --: sliceplane up -- sh -c x/ },
+		{ args: ["nodes", "--help"], says: /unknown command 'nodes'/ },
+		{ args: ["explain", "--help"], says: /explain: not built yet/ },
 		{ args: ["up", "--data-dir", "x"], says: /--data-dir: not built yet/ },
-		{ args: ["up", "--network", "netns"], says: /--network netns: not built yet/ },
 		{ args: ["explain", "svc/web"], says: /explain: not built yet/ },
 		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
 		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },
@@ -36,11 +49,14 @@ describe("wrong usage", () => {
 	});
 
 	test.each([
-		{ args: ["--controllers", "none"], says: 'error: --controllers: "none" is no controller: want "*" or some of ' },
-		{ args: ["--cluster-cidr", "10.0.0.0/24", "--nodes", "2"], says: "has room for 1 nodes, --nodes asks for 2" },
-		{ args: ["--service-cluster-ip-range", "10.0.0.0"], says: "--service-cluster-ip-range 10.0.0.0: want a CIDR" },
-		{ args: ["-f", "nosuch.yaml"], says: "nosuch.yaml" },
-	])("up $args ends with 1 and one line that names the flag", async ({ args, says }) => {
+		{ args: ["-f", "nosuch.yaml"], says: "error: cannot read manifest nosuch.yaml: no such file" },
+		{ args: ["-f", "."], says: "error: cannot read manifest .: it is a folder" },
+		{
+			args: ["--kubeconfig", "/"],
+			says: "error: cannot write kubeconfig /: it is a folder; choose another place with",
+		},
+		{ args: ["--listen", "nohost.invalid:0"], says: "error: cannot listen on nohost.invalid:0: no such host" },
+	])("up $args ends with 1 and one line that says why", async ({ args, says }) => {
 		const { status, stdout, stderr } = await sliceplane(...UP, ...args);
 		expect(stderr.trim().split("\n").at(-1)).toContain(says);
 		expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -52,6 +68,32 @@ describe("help and version", () => {
 		const { status, stdout } = await sliceplane(...args);
 		expect(status).toBe(0);
 		expect(stdout).toMatch(/Examples?:\n {2}\$ sliceplane /);
+	});
+
+	test("the help of up shows each default as one would type it, and nothing that is not there", async () => {
+		const { stdout } = await sliceplane("up", "--help");
+		const defaults = [...stdout.replace(/\s+/g, " ").matchAll(/\(default: ([^)]*)\)/g)].map(([, value]) => value);
+		expect(defaults).toEqual(
+			expect.arrayContaining(["127.0.0.1:6443", "30000-32767", "10.244.0.0/16", "50s", "0s", "*"]),
+		);
+		expect(stdout).not.toMatch(/dashboard|netns|\[\]|\{/);
+	});
+
+	test("a reader that closes the pipe is no failure", async () => {
+		const script = `"$0" "$1" up --help | true; echo "\${PIPESTATUS[0]}"`;
+		expect(await finished("bash", ["-c", script, process.execPath, PROGRAM])).toMatchObject({
+			stdout: "0\n",
+			stderr: "",
+		});
+	});
+
+	test("--version and version say the same", async () => {
+		const long = await sliceplane("--version");
+		expect(long).toMatchObject({
+			status: 0,
+			stdout: expect.stringMatching(/^sliceplane \d.*v1\.36\.2\+sliceplane\n$/),
+		});
+		expect((await sliceplane("version")).stdout).toBe(long.stdout);
 	});
 
 	test("version prints JSON when asked", async () => {
@@ -101,8 +143,33 @@ describe("up", () => {
 		expect({ status, stdout }).toEqual({ status: 7, stdout: "true\n" });
 	});
 
-	test("ends with 127 when the command does not exist", async () => {
-		expect(await sliceplane(...UP, "--", "no-such-program")).toMatchObject({ status: 127 });
+	test.each([
+		{ program: "no-such-program", status: 127 },
+		{ program: tmpdir(), status: 126 },
+	])("ends with $status when the command is $program", async ({ program, status }) => {
+		expect(await sliceplane(...UP, "--", program)).toMatchObject({ status });
+	});
+
+	test("a second plane leaves the kubeconfig of the first one alone", async () => {
+		const plane = await RunningPlane.start();
+		const before = readFileSync(plane.kubeconfig, "utf8");
+		const { status, stdout, stderr } = await sliceplane(...UP, "--kubeconfig", plane.kubeconfig);
+		expect(stderr).toContain(`of a plane that runs at ${plane.url}: stop that one, or choose another place`);
+		expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+		expect(readFileSync(plane.kubeconfig, "utf8")).toBe(before);
+		await plane.stop();
+	});
+
+	test("a command gets a kubeconfig of its own, which is gone when it has ended", async () => {
+		const { stdout } = await sliceplane(...UP, "--", process.execPath, "-p", "process.env.KUBECONFIG");
+		expect(path.isAbsolute(stdout.trim())).toBe(true);
+		expect(existsSync(path.dirname(stdout.trim()))).toBe(false);
+		expect(existsSync(path.join(folder, ".sliceplane"))).toBe(false);
+	});
+
+	test("says that no controller runs, and how to leave one out", async () => {
+		const { stderr } = await sliceplane(...UP, "--nodes", "1", "--controllers", "-scheduler", "--", "true");
+		expect(stderr).toContain("1 node, 0 controllers\nno controller runs: to leave one out write '*,-scheduler'\n");
 	});
 
 	test("applies manifests, and names file and line of a bad one", async () => {

@@ -33,6 +33,8 @@ export function finished(
 				resolve({ status: code, stdout, stderr });
 			},
 		);
+		// A program that ends before it has read its input is no failure.
+		child.stdin?.on("error", () => undefined);
 		child.stdin?.end(options.input ?? "");
 	});
 }

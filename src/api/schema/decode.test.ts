@@ -129,6 +129,12 @@ describe("decodeObject()", () => {
 			{ spec: { replicas: 0 } },
 		],
 		[
+			"required scalars are there, with their zero when they are not given",
+			"core.Endpoints",
+			{ subsets: [{ addresses: [{}], ports: [{}] }] },
+			{ subsets: [{ addresses: [{ ip: "" }], ports: [{ port: 0 }] }] },
+		],
+		[
 			"slices show empty lists as null",
 			"discovery.EndpointSlice",
 			{ endpoints: [], addressType: "IPv4" },

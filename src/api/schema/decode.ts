@@ -96,6 +96,7 @@ class Decoder {
 			if (decoded !== undefined) out[key] = decoded;
 		}
 		for (const field of message.nullWhenEmpty) out[field.name] ??= null;
+		for (const field of message.zeroWhenAbsent) out[field.name] ??= zeroOf(field);
 		return out;
 	}
 
@@ -223,7 +224,7 @@ function isZero(value: unknown): boolean {
 	return value === "" || value === 0 || value === false;
 }
 
-/** What null stands for inside a list or a map. */
+/** What null stands for inside a list or a map, and what is not given for a field that is always there. */
 function zeroOf(field: Field): unknown {
 	switch (field.type) {
 		case "message":

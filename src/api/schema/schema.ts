@@ -15,7 +15,7 @@ import { CORE_SMALL } from "./messages/core-small.ts";
 import { CORE_VOLUME } from "./messages/core-volume.ts";
 import { META, RUNTIME } from "./messages/meta.ts";
 import { AUTOSCALING, COORDINATION, DISCOVERY, EVENTS, NETWORKING, POLICY } from "./messages/service-groups.ts";
-import { type Field, type MessageText, parseFields, splitMessages } from "./notation.ts";
+import { type Field, type MessageText, parseFields, type Scalar, splitMessages } from "./notation.ts";
 
 export interface Message {
 	/** With its group: `core.ServicePort`. */
@@ -30,6 +30,8 @@ export interface Message {
 	readonly isAtomic: boolean;
 	/** Fields that are written even when nobody gave them a value. */
 	readonly nullWhenEmpty: readonly Field[];
+	/** Fields that are always there: their zero value is written when they are not given. */
+	readonly zeroWhenAbsent: readonly Field[];
 }
 
 const TEXTS: readonly (readonly [group: string, text: string])[] = [
@@ -115,5 +117,13 @@ function parseMessage(name: string, text: MessageText): Message {
 		isKind: text.isKind,
 		isAtomic: text.isAtomic,
 		nullWhenEmpty: inJson.filter((field) => field.isNullWhenEmpty),
+		zeroWhenAbsent: inJson.filter(isZeroWhenAbsent),
 	};
+}
+
+const WITH_ZERO: ReadonlySet<Scalar | "message"> = new Set(["string", "bool", "int32", "int64"]);
+
+/** In the Go type such a field is no pointer and has no `omitempty`. */
+function isZeroWhenAbsent({ shape, type, keepsZero, isRequired }: Field): boolean {
+	return shape === "one" && isRequired && keepsZero && WITH_ZERO.has(type);
 }

@@ -72,7 +72,7 @@ export async function handlePath(ports: PathHandlerPorts, request: HttpRequest):
 			return discovery(ports, request, path);
 		case "":
 			return jsonAnswer(200, {
-				paths: ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"],
+				paths: ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
 			});
 		default:
 			throw noSuchPath();

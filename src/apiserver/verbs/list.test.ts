@@ -242,7 +242,20 @@ describe("resourceVersion of a list", () => {
 
 	test("of a get must be a number", async () => {
 		expect((await server.request("GET", `${PODS}/a?resourceVersion=x`)).status).toBe(400);
+		expect((await server.request("GET", `${PODS}/a?resourceVersion=18446744073709551616`)).status).toBe(400);
 		expect((await server.request("GET", `${PODS}/a?resourceVersion=0`)).status).toBe(200);
+	});
+
+	test("that is a number far ahead is too large, not wrong", async () => {
+		const ahead = server.request("GET", `${PODS}/a?resourceVersion=99999999999999999`);
+		await server.clock.advance(10_000);
+		expect((await ahead).json).toMatchObject({
+			code: 504,
+			message: expect.stringMatching("Too large resource version"),
+		});
+	});
+
+	test("of a get does not come with export", async () => {
 		expect((await server.request("GET", `${PODS}/a?export=true`)).status).toBe(400);
 	});
 });

@@ -101,10 +101,15 @@ function page(ports: ServerPorts, target: Target, selection: Selection, options:
 	};
 }
 
+/** The largest of its type, uint64. Past 2^53 a revision loses digits, and is too large all the same. */
+const RESOURCE_VERSION_MAX = 2n ** 64n - 1n;
+
 /** @throws {ApiError} `BadRequest` */
 export function parseResourceVersion(text: string | undefined): Revision {
 	if (text === undefined || text === "") return 0;
-	if (!/^\d{1,16}$/.test(text)) throw badRequest(`invalid resource version: ${JSON.stringify(text)}: must be a number`);
+	if (!/^\d{1,20}$/.test(text) || BigInt(text) > RESOURCE_VERSION_MAX) {
+		throw badRequest(`invalid resource version: ${JSON.stringify(text)}: must be a number`);
+	}
 	return Number(text);
 }
 

@@ -10,6 +10,8 @@ export interface NodeProbe {
 	readonly seenMs: number;
 	readonly renewTime: string | undefined;
 	readonly heartbeat: string | undefined;
+	/** Has had a Lease or a heartbeat: some kubelet, real or simulated, stands for it, and can be missed. */
+	readonly hasReporter: boolean;
 }
 
 /** A renewed Lease, or a newer heartbeat in the Node, is a sign of life; whatever its clock says. */
@@ -22,7 +24,8 @@ export function nextProbe(
 	const renewTime = lease?.spec?.renewTime;
 	const heartbeat = readyOf(node)?.lastHeartbeatTime;
 	const isSame = known !== undefined && known.renewTime === renewTime && !isNewer(heartbeat, known.heartbeat);
-	return isSame ? known : { seenMs: nowMs, renewTime, heartbeat };
+	const hasReporter = known?.hasReporter === true || lease !== undefined || heartbeat !== undefined;
+	return isSame ? known : { seenMs: nowMs, renewTime, heartbeat, hasReporter };
 }
 
 function isNewer(heartbeat: string | undefined, known: string | undefined): boolean {

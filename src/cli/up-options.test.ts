@@ -1,0 +1,41 @@
+import { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_PLANE_OPTIONS } from "../wiring/plane-options.ts";
+import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
+
+function optionsOf(...args: readonly string[]): ReturnType<typeof planeOptionsOf> {
+	const up = new Command("up").exitOverride().configureOutput({ writeErr: () => undefined });
+	addUpOptions(up);
+	up.parse([...args], { from: "user" });
+	return planeOptionsOf(up.opts<UpFlags>(), DEFAULT_PLANE_OPTIONS.kubeconfig);
+}
+
+describe("the flags of up", () => {
+	test("have the defaults that a plane has without them", () => {
+		const { cacheFolder, ...options } = optionsOf();
+		expect(options).toEqual(DEFAULT_PLANE_OPTIONS);
+		expect(cacheFolder).toContain("sliceplane");
+	});
+
+	test.each([
+		{ args: ["--listen", "[::1]:0"], is: { listen: { host: "::1", port: 0 } } },
+		{ args: ["--listen", ":80"], is: { listen: { host: "127.0.0.1", port: 80 } } },
+		{ args: ["--zones", "a, b_1,Z.z"], is: { zones: ["a", "b_1", "Z.z"] } },
+		{ args: ["--node-monitor-grace-period", "1.5m"], is: { nodeMonitorGracePeriodMs: 90_000 } },
+		{ args: ["--controllers", "*,-scheduler"], is: { controllers: ["*", "-scheduler"] } },
+	])("$args are read", ({ args, is }) => {
+		expect(optionsOf(...args)).toMatchObject(is);
+	});
+
+	test.each([
+		{ args: ["--zones", "a,A_B!"] },
+		{ args: ["--zones", "-a"] },
+		{ args: ["--zones", "a".repeat(64)] },
+		{ args: ["--listen", "127.0.0.1:70000"] },
+		{ args: ["--service-node-port-range", "2-1"] },
+		{ args: ["--network", "netns"] },
+		{ args: ["--nodes", "1e3"] },
+	])("$args is refused, and the flag named", ({ args }) => {
+		expect(() => optionsOf(...args)).toThrow(`option '${args[0]} <`);
+	});
+});

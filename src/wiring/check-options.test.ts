@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { checkOptions } from "./check-options.ts";
+import { selectionHint } from "./controller-selection.ts";
+import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
+
+const V6 = { clusterCIDRs: ["fd00:1::/48"], serviceCIDRs: ["fd00:2::/112"] };
+
+describe("checkOptions()", () => {
+	const taken: readonly Partial<PlaneOptions>[] = [
+		{},
+		V6,
+		{ serviceCIDRs: ["10.0.0.0/29"] },
+		{ clusterCIDRs: ["10.244.0.0/16", "fd00:1::/48"], serviceCIDRs: ["fd00:2::/112", "10.96.0.0/16"] },
+		{ controllers: ["*", "-scheduler"] },
+	];
+	test.each(taken)("takes %j", (options) => {
+		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, ...options })).not.toThrow();
+	});
+
+	const refused: readonly (readonly [Partial<PlaneOptions>, string])[] = [
+		[{ nodes: 300 }, "has room for 256 nodes, --nodes asks for 300"],
+		[{ nodeCIDRMaskSizes: [16, 64] }, "--node-cidr-mask-size 16 has room for 1 node, --nodes asks for 3"],
+		[{ controllers: ["foo"] }, '--controllers: "foo" is no controller'],
+		[{ clusterCIDRs: ["abc"] }, "--cluster-cidr abc: want a CIDR such as 10.244.0.0/16"],
+		[{ serviceCIDRs: [] }, "--service-cluster-ip-range: want one range, or an IPv4 and an IPv6 range"],
+		[{ serviceCIDRs: ["10.0.0.0/30"] }, "--service-cluster-ip-range 10.0.0.0/30: want at least 8 addresses"],
+		[
+			{ clusterCIDRs: V6.clusterCIDRs },
+			"--cluster-cidr fd00:1::/48: has no IPv4 range, and --service-cluster-ip-range",
+		],
+		[
+			{ clusterCIDRs: ["10.96.128.0/17"] },
+			"--cluster-cidr 10.96.128.0/17 and --service-cluster-ip-range 10.96.0.0/16 overlap",
+		],
+		[{ clusterCIDRs: ["10.0.0.0/8"] }, "--cluster-cidr 10.0.0.0/8 and --service-cluster-ip-range 10.96.0.0/16 overlap"],
+	];
+	test.each(refused)("refuses %j with the flag and what is wanted", (options, says) => {
+		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, ...options })).toThrow(says);
+	});
+});
+
+describe("selectionHint()", () => {
+	test.each([
+		[["-scheduler"], "no controller runs: to leave one out write '*,-scheduler'"],
+		[[], "no controller runs: to leave one out write '*,-scheduler'"],
+		[["*", "-scheduler"], undefined],
+		[["scheduler"], undefined],
+	])("of %j is %j", (asked, hint) => {
+		expect(selectionHint(asked)).toBe(hint);
+	});
+});
