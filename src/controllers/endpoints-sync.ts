@@ -1,7 +1,7 @@
 /** One sync of the Endpoints controller: load the world, plan, apply. Decisions are in `plan/`. */
 import { splitKey } from "../api/resource.ts";
 import { ENDPOINTS, PODS, SERVICES } from "../api/resource-names.ts";
-import { hasCause } from "../api/status.ts";
+import { hasCause, hasReason } from "../api/status.ts";
 import type { Endpoints, Service } from "../api/types/core.ts";
 import type { Draft } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.ts";
@@ -73,7 +73,8 @@ export class EndpointsSync implements Reconciler {
 		try {
 			await this.#ports.client.create(ENDPOINTS, splitKey(key).namespace, endpoints, { signal });
 		} catch (error) {
-			if (hasCause(error, "NamespaceTerminating")) return;
+			// Not found is the namespace, which went before the cache knew of it.
+			if (hasCause(error, "NamespaceTerminating") || hasReason(error, "NotFound")) return;
 			if (!signal.aborted) {
 				this.#warn(
 					{
