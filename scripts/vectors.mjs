@@ -30,7 +30,10 @@ async function problems(file) {
 	}
 }
 
-const folders = process.argv.length > 2 ? process.argv.slice(2) : [path.join(ROOT, "testdata/vectors")];
+// npm changes the folder before it runs a script.
+const from = process.env.INIT_CWD ?? process.cwd();
+const asked = process.argv.slice(2).map((folder) => path.resolve(from, folder));
+const folders = asked.length > 0 ? asked : [path.join(ROOT, "testdata/vectors")];
 const missing = folders.filter((folder) => !existsSync(folder));
 if (missing.length > 0) {
 	console.error(`${missing.join(", ")}: no such folder`);

@@ -21,6 +21,7 @@ export interface UpFlags {
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointsliceUpdatesBatchPeriod: number;
 	readonly mirroringMaxEndpointsPerSubset: number;
+	readonly retryBudget: number;
 	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
@@ -53,6 +54,12 @@ const ROWS: readonly Row[] = [
 	["--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), "5"],
 	["--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, "0s"],
 	["--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), "1000"],
+	[
+		"--retry-budget <n>",
+		"retries of a failing Service before it waits for an event; 0: no end",
+		whole(0, 10_000),
+		"15",
+	],
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
@@ -69,6 +76,8 @@ export function addUpOptions(up: Command): void {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
 	up.option("-v, --verbose", "log every decision");
+	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
+	up.addOption(new Option("--no-dashboard").hideHelp());
 	for (const flag of NOT_BUILT_FLAGS) up.addOption(new Option(flag).hideHelp());
 }
 
@@ -96,6 +105,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
 		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
 		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
+		retryBudget: flags.retryBudget,
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: flags.network,

@@ -8,7 +8,7 @@ import { ENDPOINTS, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Endpoints } from "../api/types/core.ts";
 import { LEADER_ANNOTATION } from "../api/well-known.ts";
 import { ownValue } from "../kernel/json.ts";
-import { runWorkers } from "../machinery/controller.ts";
+import { RETRIES_MAX, runWorkers } from "../machinery/controller.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { EndpointsSync } from "./endpoints-sync.ts";
 import { enqueueServices } from "./enqueue-services.ts";
@@ -21,9 +21,16 @@ export interface EndpointsOptions {
 	readonly batchPeriodMs: number;
 	/** See EndpointsPolicy. Default false. */
 	readonly rewritesUnchanged: boolean;
+	/** Retries in a row of a key that fails, before it is left alone until its next event; 0: no end. Default 15. */
+	readonly retriesMax: number;
 }
 
-const DEFAULTS: EndpointsOptions = { concurrentSyncs: 5, batchPeriodMs: 0, rewritesUnchanged: false };
+const DEFAULTS: EndpointsOptions = {
+	concurrentSyncs: 5,
+	batchPeriodMs: 0,
+	rewritesUnchanged: false,
+	retriesMax: RETRIES_MAX,
+};
 
 export class EndpointsController implements Controller {
 	readonly name = "endpoints-controller";
@@ -37,6 +44,7 @@ export class EndpointsController implements Controller {
 
 	async run(signal: AbortSignal): Promise<void> {
 		const { informers, clock, log, metrics } = this.#ports;
+		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointsSync(this.#ports, this.#options);
 		const queue = new WorkQueue<string>({ name: "endpoint", clock, metrics });
 		const stopListening = this.#listen(sync, queue);
@@ -44,7 +52,7 @@ export class EndpointsController implements Controller {
 			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINTS)];
 			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
 			this.#enqueueLeftovers(queue);
-			await runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, clock, log, signal });
+			await runWorkers(queue, sync, { workers: concurrentSyncs, retriesMax, clock, log, signal });
 		} catch (error) {
 			if (!signal.aborted) throw error;
 		} finally {
@@ -64,11 +72,13 @@ export class EndpointsController implements Controller {
 	#listen(sync: EndpointsSync, queue: WorkQueue<string>): () => void {
 		const { informers } = this.#ports;
 		const { batchPeriodMs } = this.#options;
+		const stopJournal = sync.journal.listen();
 		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
 		// Edits by hand stay until the Service's next sync, as in upstream.
 		const deleted = (endpoints: Endpoints): void => queue.add(keyOf(endpoints));
 		const stopEndpoints = informers.of(ENDPOINTS).addHandlers({ deleted });
 		return () => {
+			stopJournal();
 			stopServices();
 			stopEndpoints();
 		};

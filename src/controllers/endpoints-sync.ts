@@ -8,10 +8,13 @@ import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { type EndpointsPolicy, planEndpoints } from "../plan/endpoints/plan-endpoints.ts";
+import { SubsetIndex } from "../plan/endpoints/subset-index.ts";
 import { endpointSelectorOf } from "../plan/service-selector.ts";
-import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
+import type { TriggerTimes } from "../plan/trigger-time.ts";
+import { PodJournal } from "./pod-journal.ts";
 import type { ControllerPorts } from "./ports.ts";
 import { ServicePods } from "./service-pods.ts";
+import { ServiceViews } from "./service-views.ts";
 import { asError, StaleCacheError } from "./sync-error.ts";
 
 const COMPONENT = "endpoint-controller";
@@ -19,12 +22,12 @@ const COMPONENT = "endpoint-controller";
 export class EndpointsSync implements Reconciler {
 	readonly name = "endpoints-controller";
 	readonly servicePods: ServicePods;
-	/** Trigger times by Service. */
-	readonly triggerTimes: Map<string, TriggerTimes> = new Map();
+	readonly journal: PodJournal;
 	readonly #ports: ControllerPorts;
 	readonly #policy: EndpointsPolicy;
 	readonly #services: Informer<Service>;
 	readonly #endpoints: Informer<Endpoints>;
+	readonly #views: ServiceViews<SubsetIndex>;
 	/** The resourceVersion that an update replaced: a cache that still shows it lags behind. */
 	readonly #replaced = new Map<string, string>();
 
@@ -34,6 +37,13 @@ export class EndpointsSync implements Reconciler {
 		this.#services = ports.informers.of(SERVICES);
 		this.#endpoints = ports.informers.of(ENDPOINTS);
 		this.servicePods = new ServicePods(this.#services, ports.informers.of(PODS));
+		this.journal = new PodJournal(this.servicePods, ports.informers.of(PODS));
+		this.#views = new ServiceViews(this, (service, pods) => new SubsetIndex(service, pods));
+	}
+
+	/** Trigger times by Service. */
+	get triggerTimes(): Map<string, TriggerTimes> {
+		return this.#views.triggerTimes;
 	}
 
 	async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -46,17 +56,15 @@ export class EndpointsSync implements Reconciler {
 	/** Of whoever made them: Endpoints without a Service are of no use to anybody. */
 	async #delete(key: string, signal: AbortSignal): Promise<void> {
 		await ignoreNotFound(this.#ports.client.delete(ENDPOINTS, splitKey(key), { signal }));
-		this.triggerTimes.delete(key);
+		this.#views.forget(key);
 		this.#replaced.delete(key);
 	}
 
 	async #sync(key: string, service: Service, signal: AbortSignal): Promise<void> {
-		const pods = this.servicePods.podsOf(service);
-		const { triggerTime, next } = nextTriggerTime(this.triggerTimes.get(key), service, pods);
-		this.triggerTimes.set(key, next);
+		const { index, triggerTime } = this.#views.see(key, service);
 		const existing = this.#endpoints.get(key);
 		this.#refuseStale(key, existing);
-		const plan = planEndpoints({ service, pods, existing, triggerTime }, this.#policy);
+		const plan = planEndpoints({ service, pods: index, existing, triggerTime }, this.#policy);
 		if (plan.kind === "create") await this.#create(key, service, plan.endpoints, signal);
 		if (plan.kind === "update") await this.#update(key, plan.endpoints, signal);
 	}

@@ -5,8 +5,9 @@
  */
 import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
-import { ENDPOINTSLICE_CONTROLLER } from "../api/well-known.ts";
-import { type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
+import type { Node } from "../api/types/core.ts";
+import { ENDPOINTSLICE_CONTROLLER, ZONE_LABEL } from "../api/well-known.ts";
+import { RETRIES_MAX, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { changesTopology } from "../plan/endpointslice/zone-ratios.ts";
 import { EndpointSliceSync } from "./endpointslice-sync.ts";
@@ -22,9 +23,16 @@ export interface EndpointSliceOptions {
 	readonly concurrentSyncs: number;
 	/** `--endpointslice-updates-batch-period`: changes of Pods wait so long for others. Default 0. */
 	readonly batchPeriodMs: number;
+	/** Retries in a row of a key that fails, before it is left alone until its next event; 0: no end. Default 15. */
+	readonly retriesMax: number;
 }
 
-const DEFAULTS: EndpointSliceOptions = { maxEndpointsPerSlice: 100, concurrentSyncs: 5, batchPeriodMs: 0 };
+const DEFAULTS: EndpointSliceOptions = {
+	maxEndpointsPerSlice: 100,
+	concurrentSyncs: 5,
+	batchPeriodMs: 0,
+	retriesMax: RETRIES_MAX,
+};
 
 /** A slice that somebody else changed is looked at after this, so that the cache can catch up. */
 const SLICE_EVENT_DELAY_MS = 1000;
@@ -47,6 +55,7 @@ export class EndpointSliceController implements Controller {
 
 	async run(signal: AbortSignal): Promise<void> {
 		const { informers, clock, log, metrics } = this.#ports;
+		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
 		const queue = new WorkQueue<string>({ name: "endpoint_slice", clock, metrics, retries: RETRIES });
 		const topology = new WorkQueue<"nodes">({ clock });
@@ -56,7 +65,7 @@ export class EndpointSliceController implements Controller {
 			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
 			const options = { clock, log, signal };
 			await Promise.all([
-				runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, ...options }),
+				runWorkers(queue, sync, { workers: concurrentSyncs, retriesMax, ...options }),
 				runWorkers(topology, topologyReconciler(sync, queue), { workers: 1, ...options }),
 			]);
 		} catch (error) {
@@ -71,6 +80,7 @@ export class EndpointSliceController implements Controller {
 	#listen(sync: EndpointSliceSync, queue: WorkQueue<string>, topology: WorkQueue<"nodes">): () => void {
 		const { informers, log } = this.#ports;
 		const { batchPeriodMs } = this.#options;
+		const stopJournal = sync.journal.listen();
 		const stopServices = enqueueServices({ informers, servicePods: sync.servicePods, queue, batchPeriodMs });
 		const slices = sliceHandlers({
 			manager: ENDPOINTSLICE_CONTROLLER,
@@ -80,19 +90,29 @@ export class EndpointSliceController implements Controller {
 		});
 		const stopSlices = informers.of(ENDPOINT_SLICES).addHandlers(slices);
 		const look = (): void => topology.add("nodes");
+		const moved = (): void => {
+			sync.journal.forgetAll();
+			look();
+		};
 		const stopNodes = informers.of(NODES).addHandlers({
-			added: look,
+			added: moved,
 			updated: (old, node) => {
-				if (changesTopology(old, node)) look();
+				if (zoneOf(old) !== zoneOf(node)) moved();
+				else if (changesTopology(old, node)) look();
 			},
-			deleted: look,
+			deleted: moved,
 		});
 		return () => {
+			stopJournal();
 			stopServices();
 			stopNodes();
 			stopSlices();
 		};
 	}
+}
+
+function zoneOf({ metadata }: Node): string | undefined {
+	return metadata.labels?.[ZONE_LABEL];
 }
 
 /** Nodes only matter to Services whose hints follow the zones' CPU, and only when a zone is now overloaded. */

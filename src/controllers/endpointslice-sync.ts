@@ -11,18 +11,20 @@ import { type HintsMemory, NO_HINTS } from "../plan/endpointslice/hints.ts";
 import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 import {
 	describeProblem,
-	planEndpointSlices,
+	planIndexedSlices,
 	type SliceLimits,
 	type SlicePlan,
 } from "../plan/endpointslice/plan-slices.ts";
-import { RememberedEntries } from "../plan/endpointslice/pod-entry.ts";
+import { SliceIndex } from "../plan/endpointslice/slice-index.ts";
 import { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
 import { isOverloaded, type ZoneRatios, zoneRatiosOf } from "../plan/endpointslice/zone-ratios.ts";
 import { endpointSelectorOf } from "../plan/service-selector.ts";
-import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
+import type { TriggerTimes } from "../plan/trigger-time.ts";
 import { type SliceMetrics, sliceMetrics } from "./endpointslice-metrics.ts";
+import { PodJournal } from "./pod-journal.ts";
 import type { ControllerPorts } from "./ports.ts";
 import { ServicePods } from "./service-pods.ts";
+import { ServiceViews } from "./service-views.ts";
 import { BY_SERVICE, indexByService } from "./slice-events.ts";
 import { aggregated, asError, StaleCacheError } from "./sync-error.ts";
 
@@ -32,15 +34,14 @@ export class EndpointSliceSync implements Reconciler {
 	readonly name = "endpointslice-controller";
 	readonly tracker: SliceTracker = new SliceTracker();
 	readonly servicePods: ServicePods;
-	/** Trigger times by Service. */
-	readonly triggerTimes: Map<string, TriggerTimes> = new Map();
+	readonly journal: PodJournal;
 	readonly #ports: ControllerPorts;
 	readonly #limits: SliceLimits;
 	readonly #metrics: SliceMetrics;
 	readonly #services: Informer<Service>;
 	readonly #slices: Informer<EndpointSlice>;
 	readonly #nodes: Informer<Node>;
-	readonly #entries = new Map<string, RememberedEntries>();
+	readonly #views: ServiceViews<SliceIndex>;
 	/** What is remembered of hints by CPU, by Service; only those that have them. */
 	readonly #hints = new Map<string, HintsMemory>();
 	#ratios: ZoneRatios = new Map();
@@ -53,6 +54,8 @@ export class EndpointSliceSync implements Reconciler {
 		this.#slices = ports.informers.of(ENDPOINT_SLICES);
 		this.#nodes = ports.informers.of(NODES);
 		this.servicePods = new ServicePods(this.#services, ports.informers.of(PODS));
+		this.journal = new PodJournal(this.servicePods, ports.informers.of(PODS));
+		this.#views = new ServiceViews(this, (service, pods) => new SliceIndex(service, this.#nodes, pods));
 		indexByService(this.#slices);
 	}
 
@@ -60,6 +63,11 @@ export class EndpointSliceSync implements Reconciler {
 	updateTopology(): readonly string[] {
 		this.#ratios = zoneRatiosOf(this.#nodes.list());
 		return [...this.#hints].filter(([, memory]) => isOverloaded(memory, this.#ratios)).map(([key]) => key);
+	}
+
+	/** Trigger times by Service. */
+	get triggerTimes(): Map<string, TriggerTimes> {
+		return this.#views.triggerTimes;
 	}
 
 	async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -81,21 +89,11 @@ export class EndpointSliceSync implements Reconciler {
 		const existing = this.#slicesOf(key);
 		if (this.tracker.isStale(key, existing)) throw new StaleCacheError("EndpointSlice informer cache is out of date");
 
-		const pods = this.servicePods.podsOf(service);
-		const { triggerTime, next } = nextTriggerTime(this.triggerTimes.get(key), service, pods);
-		this.triggerTimes.set(key, next);
-		const plan = planEndpointSlices(
-			{
-				service,
-				pods,
-				nodes: this.#nodes,
-				existing,
-				triggerTime,
-				entries: this.#entriesOf(key, service),
-				ratios: this.#ratios,
-				hintsMemory: this.#hints.get(key) ?? NO_HINTS,
-			},
+		const { index, triggerTime } = this.#views.see(key, service);
+		const plan = planIndexedSlices(
+			{ existing, triggerTime, ratios: this.#ratios, hintsMemory: this.#hints.get(key) ?? NO_HINTS },
 			this.#limits,
+			index,
 		);
 		const error = aggregated(await this.#apply(key, service, plan, signal));
 		this.#remember(key, plan);
@@ -125,8 +123,7 @@ export class EndpointSliceSync implements Reconciler {
 
 	#forget(key: string): void {
 		this.#hints.delete(key);
-		this.triggerTimes.delete(key);
-		this.#entries.delete(key);
+		this.#views.forget(key);
 		this.tracker.forgetService(key);
 		this.#metrics.forgot(key);
 	}
@@ -139,14 +136,6 @@ export class EndpointSliceSync implements Reconciler {
 					metadata.labels?.[SLICE_MANAGED_BY_LABEL] === ENDPOINTSLICE_CONTROLLER &&
 					metadata.deletionTimestamp === undefined,
 			);
-	}
-
-	#entriesOf(key: string, service: Service): RememberedEntries {
-		const known = this.#entries.get(key);
-		if (known?.service === service) return known;
-		const entries = new RememberedEntries(service);
-		this.#entries.set(key, entries);
-		return entries;
 	}
 
 	/** Families do not stop each other; within one the first failure ends it. */

@@ -7,7 +7,7 @@ import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../api/resource-names.ts";
 import type { Endpoints, Service } from "../api/types/core.ts";
 import { ENDPOINTSLICEMIRRORING_CONTROLLER } from "../api/well-known.ts";
-import { runWorkers } from "../machinery/controller.ts";
+import { RETRIES_MAX, runWorkers } from "../machinery/controller.ts";
 import type { Handlers } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { mayBeMirrored, wantsMirror } from "../plan/mirroring/eligibility.ts";
@@ -23,9 +23,16 @@ export interface EndpointSliceMirroringOptions {
 	readonly concurrentSyncs: number;
 	/** `--mirroring-endpointslice-updates-batch-period`: changes of slices wait so long. Default 0. */
 	readonly batchPeriodMs: number;
+	/** Retries in a row of a key that fails, before it is left alone until its next event; 0: no end. Default 15. */
+	readonly retriesMax: number;
 }
 
-const DEFAULTS: EndpointSliceMirroringOptions = { maxEndpointsPerSubset: 1000, concurrentSyncs: 5, batchPeriodMs: 0 };
+const DEFAULTS: EndpointSliceMirroringOptions = {
+	maxEndpointsPerSubset: 1000,
+	concurrentSyncs: 5,
+	batchPeriodMs: 0,
+	retriesMax: RETRIES_MAX,
+};
 
 /** Failed Endpoints wait 1 s, doubling to 100 s; all of them together are held to 10 per second. */
 const RETRIES = { firstDelayMs: 1000, delayMsMax: 100_000, perSecond: 10, burst: 100 };
@@ -46,6 +53,7 @@ export class EndpointSliceMirroringController implements Controller {
 
 	async run(signal: AbortSignal): Promise<void> {
 		const { informers, clock, log, metrics } = this.#ports;
+		const { concurrentSyncs, retriesMax } = this.#options;
 		const limits = { addressesPerSubsetMax: this.#options.maxEndpointsPerSubset };
 		const sync = new EndpointSliceMirroringSync(this.#ports, limits);
 		const queue = new WorkQueue<string>({ name: "endpoint_slice_mirroring", clock, metrics, retries: RETRIES });
@@ -53,7 +61,7 @@ export class EndpointSliceMirroringController implements Controller {
 		try {
 			const read = [informers.of(ENDPOINTS), informers.of(ENDPOINT_SLICES), informers.of(SERVICES)];
 			await Promise.all(read.map((informer) => informer.whenSynced(signal)));
-			await runWorkers(queue, sync, { workers: this.#options.concurrentSyncs, clock, log, signal });
+			await runWorkers(queue, sync, { workers: concurrentSyncs, retriesMax, clock, log, signal });
 		} catch (error) {
 			if (!signal.aborted) throw error;
 		} finally {

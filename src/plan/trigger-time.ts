@@ -49,6 +49,23 @@ export function nextTriggerTime(
 	};
 }
 
+/**
+ * The same step, told only what has changed since the last one. Takes `known` for itself: it must not be used again.
+ */
+export function steppedTriggerTime(
+	known: TriggerTimes,
+	service: Service,
+	{ changed, gone }: { readonly changed: readonly Pod[]; readonly gone: readonly string[] },
+): TriggerTimeStep {
+	const step = nextTriggerTime(known, service, changed);
+	// Made by this module, out of a map that nobody else has.
+	const pods = known.pods as Map<string, PodTime>;
+	for (const name of gone) pods.delete(name);
+	for (const { metadata } of changed) pods.delete(metadata.name);
+	for (const [name, time] of step.next.pods) pods.set(name, time);
+	return { ...step, next: { ...step.next, pods } };
+}
+
 function podTime(pod: Pod, before: PodTime | undefined): PodTime | undefined {
 	const text = readyConditionOf(pod)?.lastTransitionTime;
 	if (text === undefined) return undefined;

@@ -4,7 +4,7 @@
  */
 import { ENDPOINTS, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Pod, Service } from "../api/types/core.ts";
-import type { Draft } from "../api/types/meta.ts";
+import type { Draft, StringMap } from "../api/types/meta.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import { MortalClient } from "./mortal-client.ts";
 import { SeededRandom } from "./seeded.ts";
@@ -48,6 +48,13 @@ export async function killRun(seed: number): Promise<KillOutcome> {
 		diedEarly ||= mortal;
 	}
 	const survivor = await startTestPlane({ ...OPTIONS, over: first });
+	// What those that live on keep in memory is right, too.
+	for (let step = 0; step < STEPS; step++) {
+		await history.step();
+		await survivor.settle();
+	}
+	// A zone alone wakes no Service: one Pod that all select does.
+	await history.addPod({ app: "web", tier: "back" });
 	await survivor.advance(AFTER_MS);
 	await survivor.stop();
 	const problems = await sliceProblems(first.client, MAX_PER_SLICE);
@@ -116,7 +123,9 @@ class History {
 
 	async step(): Promise<void> {
 		const roll = this.#random.next();
-		if (roll < 0.35 || this.#pods.length < 3) return this.#addPod();
+		if (roll > 0.97) return this.#moveNode();
+		if (roll < 0.35 || this.#pods.length < 3)
+			return this.addPod({ app: this.#of(["web", "web", "other"]), tier: this.#of(["back", "front"]) });
 		const name = this.#of(this.#pods);
 		const { client } = this.#plane;
 		const key = { namespace: NAMESPACE, name };
@@ -130,10 +139,9 @@ class History {
 		} else await this.#changeService();
 	}
 
-	async #addPod(): Promise<void> {
+	async addPod(labels: StringMap): Promise<void> {
 		const n = ++this.#made;
 		const name = `p${n}`;
-		const labels = { app: this.#of(["web", "web", "other"]), tier: this.#of(["back", "front"]) };
 		const ports = [{ name: "http", containerPort: this.#of([8080, 8081]) }];
 		const draft: Draft<Pod> = {
 			metadata: { name, labels },
@@ -152,6 +160,15 @@ class History {
 		const body = { status: { phase: "Running", podIP: `10.1.0.${n}`, podIPs, conditions } };
 		const key = { namespace: NAMESPACE, name };
 		await this.#plane.client.patch(PODS, key, { type: "merge", body }, { subresource: "status" });
+	}
+
+	async #moveNode(): Promise<void> {
+		const labels = { "topology.kubernetes.io/zone": this.#of(["za", "zb"]) };
+		await this.#plane.client.patch(
+			NODES,
+			{ namespace: "", name: "n1" },
+			{ type: "merge", body: { metadata: { labels } } },
+		);
 	}
 
 	async #changeService(): Promise<void> {

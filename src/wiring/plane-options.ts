@@ -27,6 +27,8 @@ export interface PlaneOptions {
 	readonly endpointSliceUpdatesBatchPeriodMs: number;
 	/** 1 to 1000. */
 	readonly mirroringMaxEndpointsPerSubset: number;
+	/** Retries in a row of a Service or Endpoints that fails, before it is left alone until its next event. 0: no end. */
+	readonly retryBudget: number;
 	/** Silence after which nothing is known of a node. */
 	readonly nodeMonitorGracePeriodMs: number;
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
@@ -50,6 +52,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	concurrentServiceEndpointSyncs: 5,
 	endpointSliceUpdatesBatchPeriodMs: 0,
 	mirroringMaxEndpointsPerSubset: 1000,
+	retryBudget: 15,
 	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],
 	network: "userspace",

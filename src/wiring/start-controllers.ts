@@ -35,6 +35,7 @@ export interface ControllersOptions
 		| "concurrentServiceEndpointSyncs"
 		| "endpointSliceUpdatesBatchPeriodMs"
 		| "mirroringMaxEndpointsPerSubset"
+		| "retryBudget"
 		| "nodeMonitorGracePeriodMs"
 	> {
 	/** PEM of the authority that signed the API's certificate. Default "": the API speaks no TLS. */
@@ -56,10 +57,14 @@ const MAKERS: Readonly<Record<string, Make>> = {
 			maxEndpointsPerSlice: options.maxEndpointsPerSlice,
 			concurrentSyncs: options.concurrentServiceEndpointSyncs,
 			batchPeriodMs: options.endpointSliceUpdatesBatchPeriodMs,
+			retriesMax: options.retryBudget,
 		}),
-	"endpointslicemirroring-controller": (ports, { mirroringMaxEndpointsPerSubset }) =>
-		new EndpointSliceMirroringController(ports, { maxEndpointsPerSubset: mirroringMaxEndpointsPerSubset }),
-	"endpoints-controller": (ports) => new EndpointsController(ports),
+	"endpointslicemirroring-controller": (ports, options) =>
+		new EndpointSliceMirroringController(ports, {
+			maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
+			retriesMax: options.retryBudget,
+		}),
+	"endpoints-controller": (ports, { retryBudget }) => new EndpointsController(ports, { retriesMax: retryBudget }),
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
 	"statefulset-controller": (ports) => new StatefulSetController(ports),

@@ -79,6 +79,11 @@ describe("help and version", () => {
 		expect(stdout).not.toMatch(/dashboard|netns|\[\]|\{/);
 	});
 
+	test("up takes --no-dashboard, which scripts may pass whatever the version", async () => {
+		const { status, stdout } = await sliceplane("up", "--listen", "127.0.0.1:0", "--no-dashboard", "--", "echo", "up");
+		expect([status, stdout]).toEqual([0, "up\n"]);
+	});
+
 	test("a reader that closes the pipe is no failure", async () => {
 		const script = `"$0" "$1" up --help | true; echo "\${PIPESTATUS[0]}"`;
 		expect(await finished("bash", ["-c", script, process.execPath, PROGRAM])).toMatchObject({

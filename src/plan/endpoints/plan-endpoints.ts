@@ -3,7 +3,7 @@
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/service/#endpoints
  */
-import type { EndpointSubset, Endpoints, Pod, Service } from "../../api/types/core.ts";
+import type { EndpointAddress, EndpointSubset, Endpoints, Pod, Service } from "../../api/types/core.ts";
 import type { Draft, StringMap } from "../../api/types/meta.ts";
 import {
 	ENDPOINTS_CONTROLLER,
@@ -15,14 +15,15 @@ import {
 import { deepEqual, ownValue } from "../../kernel/json.ts";
 import { endpointSelectorOf, isHeadless } from "../service-selector.ts";
 import { subsetsOf } from "./pod-subsets.ts";
-import { repacked } from "./repack.ts";
+import { isPacked, repacked } from "./repack.ts";
+import { SubsetIndex } from "./subset-index.ts";
 import { isOverCapacity, truncated } from "./truncate.ts";
 
 export interface EndpointsWorld {
 	/** undefined: the Service is gone. */
 	readonly service: Service | undefined;
-	/** The Pods that the Service selects. */
-	readonly pods: readonly Pod[];
+	/** The Pods that the Service selects, or the index of them that is kept for the Service. */
+	readonly pods: readonly Pod[] | SubsetIndex;
 	readonly existing: Endpoints | undefined;
 	/** What written Endpoints are annotated with; see trigger-time.ts. */
 	readonly triggerTime?: string | undefined;
@@ -52,7 +53,7 @@ export function planEndpoints(
 	const { service, existing } = world;
 	if (service === undefined) return { kind: "delete" };
 	if (endpointSelectorOf(service) === undefined) return NOTHING;
-	const subsets = subsetsOf(service, world.pods);
+	const subsets = world.pods instanceof SubsetIndex ? world.pods.subsets() : subsetsOf(service, world.pods);
 	if (existing !== undefined && isRight(existing, service, subsets)) return NOTHING;
 
 	const annotations = annotationsOf(existing, world.triggerTime, isOverCapacity(subsets));
@@ -102,7 +103,7 @@ function isRight(existing: Endpoints, service: Service, subsets: readonly Endpoi
 		ownValue(existing.metadata.annotations ?? {}, OVER_CAPACITY_ANNOTATION) === undefined &&
 		!isOverCapacity(stored) &&
 		labelsAreRight(existing, service) &&
-		(sameSubsets(stored, subsets) || sameSubsets(repacked(stored), subsets))
+		(sameSubsets(stored, subsets) || (!isPacked(stored) && sameSubsets(repacked(stored), subsets)))
 	);
 }
 
@@ -115,14 +116,28 @@ function labelsAreRight(existing: Endpoints, service: Service): boolean {
 
 /** Empty lists equal absent ones, and the resourceVersion of targets plays no part. */
 function sameSubsets(a: readonly EndpointSubset[], b: readonly EndpointSubset[]): boolean {
-	return a.length === b.length && deepEqual(a.map(comparable), b.map(comparable));
+	return a.length === b.length && a.every((subset, at) => sameSubset(subset, b[at] ?? {}));
 }
 
-function comparable({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset): unknown {
-	return { addresses: addresses.map(withoutVersion), notReadyAddresses: notReadyAddresses.map(withoutVersion), ports };
+function sameSubset(a: EndpointSubset, b: EndpointSubset): boolean {
+	return (
+		sameAddresses(a.addresses, b.addresses) &&
+		sameAddresses(a.notReadyAddresses, b.notReadyAddresses) &&
+		deepEqual(a.ports ?? [], b.ports ?? [])
+	);
 }
 
-function withoutVersion(address: NonNullable<EndpointSubset["addresses"]>[number]): unknown {
+function sameAddresses(a: readonly EndpointAddress[] = [], b: readonly EndpointAddress[] = []): boolean {
+	return a.length === b.length && a.every((address, at) => sameAddress(address, b[at] as EndpointAddress));
+}
+
+function sameAddress(a: EndpointAddress, b: EndpointAddress): boolean {
+	if (a === b) return true;
+	// Most that differ do so here.
+	return a.ip === b.ip && a.targetRef?.uid === b.targetRef?.uid && deepEqual(withoutVersion(a), withoutVersion(b));
+}
+
+function withoutVersion(address: EndpointAddress): unknown {
 	if (address.targetRef?.resourceVersion === undefined) return address;
 	const { resourceVersion: _, ...targetRef } = address.targetRef;
 	return { ...address, targetRef };

@@ -11,7 +11,7 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): readonly Endp
 }
 
 /** Terminating Pods are dropped at once, unlike in slices, which can say that they terminate. */
-function piecesOf(service: Service, pod: Pod): readonly SubsetPiece[] {
+export function piecesOf(service: Service, pod: Pod): readonly SubsetPiece[] {
 	const publishesAll = service.spec.publishNotReadyAddresses === true;
 	if (!hasLiveAddress(pod) || (isTerminating(pod) && !publishesAll)) return [];
 	const address = addressOf(service, pod);

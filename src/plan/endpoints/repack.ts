@@ -35,8 +35,45 @@ export function canonicalSubsets(pieces: Iterable<SubsetPiece>): readonly Endpoi
 		if (known === undefined) groups.push(group);
 		if (port !== undefined) group.ports.push(port);
 	}
-	const subsets = groups.map(({ placed, ports }) => subsetOf([...placed.values()], ports));
+	return sortedSubsets(groups.map(({ placed, ports }) => subsetOf([...placed.values()], ports)));
+}
+
+export function sortedSubsets(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
 	return subsets.length < 2 ? subsets : sortedBy(subsets, memoised(subsetHash));
+}
+
+export function sortedSubsetPorts(ports: readonly SubsetPort[]): readonly SubsetPort[] {
+	return ports.length < 2 ? ports : sortedBy(ports, memoised(subsetPortHash));
+}
+
+/**
+ * Whether {@link repacked} would change nothing but leave out empty lists. Says no when that is not cheap to tell:
+ * for more than one subset or port.
+ */
+export function isPacked(subsets: readonly EndpointSubset[]): boolean {
+	const [only, ...others] = subsets;
+	if (only === undefined) return true;
+	const { addresses = [], notReadyAddresses = [], ports = [] } = only;
+	if (others.length > 0 || ports.length > 1 || addresses.length + notReadyAddresses.length === 0) return false;
+	return isAscending(addresses) && isAscending(notReadyAddresses) && areApart(addresses, notReadyAddresses);
+}
+
+function isAscending(addresses: readonly EndpointAddress[]): boolean {
+	return addresses.every((address, at) => {
+		const before = addresses[at - 1];
+		return (address.targetRef?.uid ?? "") !== "" && (before === undefined || byAddress(before, address) < 0);
+	});
+}
+
+/** Of two sorted lists: whether no address is in both. */
+function areApart(a: readonly EndpointAddress[], b: readonly EndpointAddress[]): boolean {
+	const [shorter, longer] = a.length < b.length ? [a, b] : [b, a];
+	const ids = new Set(shorter.map(idOf));
+	return ids.size === 0 || !longer.some((address) => ids.has(idOf(address)));
+}
+
+function idOf({ ip, targetRef }: EndpointAddress): string {
+	return `${ip}|${targetRef?.uid ?? ""}`;
 }
 
 /** Stored subsets, canonical. Ports with an appProtocol count as different ones, as in upstream's repacking. */
@@ -67,7 +104,7 @@ function addressesByPort(pieces: Iterable<SubsetPiece>): Iterable<PortAddresses>
 	const addresses = new Map<string, EndpointAddress>();
 	const byPort = new Map<string, PortAddresses>();
 	for (const { address, isReady, portKey, port } of pieces) {
-		const id = `${address.ip}|${address.targetRef?.uid ?? ""}`;
+		const id = idOf(address);
 		const first = addresses.get(id) ?? address;
 		addresses.set(id, first);
 		const { placed } = byPort.get(portKey) ?? added(byPort, portKey, { port, placed: new Map() });
@@ -94,18 +131,21 @@ function subsetOf(placed: readonly Placed[], ports: readonly SubsetPort[]): Endp
 	return {
 		...(addresses.length === 0 ? {} : { addresses }),
 		...(notReadyAddresses.length === 0 ? {} : { notReadyAddresses }),
-		...(ports.length === 0 ? {} : { ports: ports.length < 2 ? ports : sortedBy(ports, memoised(subsetPortHash)) }),
+		...(ports.length === 0 ? {} : { ports: sortedSubsetPorts(ports) }),
 	};
 }
 
 /** By the text of the IP, so 10.0.0.10 comes before 10.0.0.2; then those without a target, then by its uid. */
 function sortedAddresses(placed: readonly Placed[]): readonly EndpointAddress[] {
 	const addresses = placed.map(({ address }) => address);
-	return addresses.sort(
-		(a, b) =>
-			compareStrings(a.ip, b.ip) ||
-			Number(a.targetRef !== undefined) - Number(b.targetRef !== undefined) ||
-			compareStrings(a.targetRef?.uid ?? "", b.targetRef?.uid ?? ""),
+	return addresses.sort(byAddress);
+}
+
+function byAddress(a: EndpointAddress, b: EndpointAddress): number {
+	return (
+		compareStrings(a.ip, b.ip) ||
+		Number(a.targetRef !== undefined) - Number(b.targetRef !== undefined) ||
+		compareStrings(a.targetRef?.uid ?? "", b.targetRef?.uid ?? "")
 	);
 }
 

@@ -35,7 +35,8 @@ export interface PackedGroup {
 	readonly removed: number;
 }
 
-interface Bin {
+/** A slice, with the endpoints that it is to have. */
+export interface Bin {
 	readonly slice: EndpointSlice;
 	readonly endpoints: Endpoint[];
 	readonly removed: number;
@@ -45,10 +46,24 @@ interface Bin {
 
 export function packGroup({ service, desired, existing, endpointsPerSliceMax }: GroupWorld): PackedGroup {
 	const homeless = new Map(desired);
-	const bins = existing.map((slice) => matched(slice, homeless, service));
-	const newcomers = [...homeless.values()];
-	const added = newcomers.length;
+	// Taken only once, so that a second copy of an endpoint is dropped.
+	const take = (identity: string): Endpoint | undefined => {
+		const wanted = homeless.get(identity);
+		homeless.delete(identity);
+		return wanted;
+	};
+	const bins = existing.map((slice) => matched(slice, take, service));
+	return packBins(bins, [...homeless.values()], service, endpointsPerSliceMax);
+}
 
+/** Places newcomers, in their order; `bins` are the group's slices, in the order that settles ties. */
+export function packBins(
+	bins: readonly Bin[],
+	newcomers: Endpoint[],
+	service: Service,
+	endpointsPerSliceMax: number,
+): PackedGroup {
+	const added = newcomers.length;
 	const updated = bins.filter((bin) => bin.fate === "update");
 	updated.sort((a, b) => b.endpoints.length - a.endpoints.length);
 	for (const bin of updated) fill(bin.endpoints, newcomers, endpointsPerSliceMax);
@@ -73,16 +88,18 @@ export function packGroup({ service, desired, existing, endpointsPerSliceMax }: 
 	};
 }
 
-/** Takes what the slice keeps out of `homeless`, so that a second copy of an endpoint is dropped. */
-function matched(slice: EndpointSlice, homeless: Map<string, Endpoint>, service: Service): Bin {
+/** What becomes of a slice before newcomers; `wantedOf` finds what an endpoint is to be, undefined when it must go. */
+export function matched(
+	slice: EndpointSlice,
+	wantedOf: (identity: string) => Endpoint | undefined,
+	service: Service,
+): Bin {
 	const stored = slice.endpoints ?? [];
 	const kept: Endpoint[] = [];
 	let hasChanged = false;
 	for (const endpoint of stored) {
-		const identity = identityOf(endpoint);
-		const wanted = homeless.get(identity);
+		const wanted = wantedOf(identityOf(endpoint));
 		if (wanted === undefined) continue;
-		homeless.delete(identity);
 		kept.push(wanted);
 		hasChanged ||= !sameEndpoint(wanted, endpoint);
 	}
@@ -92,7 +109,11 @@ function matched(slice: EndpointSlice, homeless: Map<string, Endpoint>, service:
 		return { slice, endpoints: kept, removed, isRelabelled: true, fate: kept.length === 0 ? "delete" : "update" };
 	}
 	// The stored endpoints stay as they are, with their hints.
-	return { slice, endpoints: [...stored], removed: 0, isRelabelled, fate: isRelabelled ? "update" : "unchanged" };
+	return isRelabelled ? { ...untouched(slice), isRelabelled, fate: "update" } : untouched(slice);
+}
+
+export function untouched(slice: EndpointSlice): Bin {
+	return { slice, endpoints: [...(slice.endpoints ?? [])], removed: 0, isRelabelled: false, fate: "unchanged" };
 }
 
 /** Moves newcomers, first come first, until the slice is full. A slice that has too many takes none. */

@@ -1,12 +1,10 @@
 /** Plans the slices of one Service for one address family. */
-import type { Node, Pod, Service } from "../../api/types/core.ts";
-import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
+import type { Service } from "../../api/types/core.ts";
+import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { Draft, IPFamily } from "../../api/types/meta.ts";
 import { groupBy } from "../../kernel/order.ts";
-import { hasLiveAddress } from "../pod-facts.ts";
 import { type HintsEvent, type HintsMemory, planHints } from "./hints.ts";
-import { packGroup } from "./pack-group.ts";
-import type { PodEntries } from "./pod-entry.ts";
+import type { PackedGroup } from "./pack-group.ts";
 import { type PortGroup, portGroupKey } from "./port-group.ts";
 import { recycled } from "./recycle.ts";
 import { isOwnedBy, isPlaceholder, newSlice, withTriggerTime } from "./slice-metadata.ts";
@@ -15,10 +13,8 @@ import type { ZoneRatios } from "./zone-ratios.ts";
 export interface FamilyWorld {
 	readonly service: Service;
 	readonly family: IPFamily;
-	/** The Service's Pods, in a fixed order. */
-	readonly pods: readonly Pod[];
-	readonly entries: PodEntries;
-	readonly nodes: { get(name: string): Node | undefined };
+	/** What the Service's Pods want. */
+	readonly wanted: WantedEndpoints;
 	/** The family's slices, in a fixed order. */
 	readonly existing: readonly EndpointSlice[];
 	readonly triggerTime: string | undefined;
@@ -61,8 +57,19 @@ export interface FamilyCounts {
 	readonly slicesMin: number;
 }
 
-interface DesiredGroup extends PortGroup {
-	readonly endpoints: Map<string, Endpoint>;
+/** Everything that the Pods of a Service mean to the slices of one family. */
+export interface WantedEndpoints {
+	/** In the order of the first Pod's name of each. */
+	readonly groups: ReadonlyMap<string, WantedGroup>;
+	/** In the order of the Pods' names. */
+	readonly problems: readonly MissingNode[];
+}
+
+export interface WantedGroup extends PortGroup {
+	/** Endpoints. */
+	readonly size: number;
+	/** Packs them into the group's slices that the Service owns, whose fixed order settles ties. */
+	pack(existing: readonly EndpointSlice[], endpointsPerSliceMax: number): PackedGroup;
 }
 
 interface Draw {
@@ -76,7 +83,7 @@ interface Draw {
 
 export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan {
 	const { service, existing } = world;
-	const { groups, problems } = desiredGroups(world);
+	const { groups, problems } = world.wanted;
 	const draw = drawGroups(world, groups, limits);
 	addPlaceholder(draw, world);
 	const slices = existing.length + draw.creates.length - draw.deletes.length;
@@ -86,7 +93,7 @@ export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan
 	const { creates, updates, deletes } = recycled({ ...hints.slices, deletes: draw.deletes }, service);
 	// Nothing can be created for a Service that is going: the garbage collector is on its way.
 	const isGoing = service.metadata.deletionTimestamp !== undefined;
-	const sizes = [...groups.values()].map((group) => group.endpoints.size);
+	const sizes = [...groups.values()].map(({ size }) => size);
 	return {
 		family,
 		hintsMemory: hints.memory,
@@ -108,31 +115,7 @@ export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan
 	};
 }
 
-/** A Pod registers its group even when it gets no endpoint, so that the group's slices are kept. */
-function desiredGroups(world: FamilyWorld): {
-	readonly groups: ReadonlyMap<string, DesiredGroup>;
-	readonly problems: readonly MissingNode[];
-} {
-	const groups = new Map<string, DesiredGroup>();
-	const problems: MissingNode[] = [];
-	for (const pod of world.pods) {
-		if (!hasLiveAddress(pod)) continue;
-		const nodeName = pod.spec.nodeName ?? "";
-		const node = world.nodes.get(nodeName);
-		const entry = world.entries.of(pod, node);
-		const group = groups.get(entry.group.key) ?? { ...entry.group, endpoints: new Map() };
-		groups.set(group.key, group);
-		if (node === undefined && world.service.spec.publishNotReadyAddresses !== true) {
-			problems.push({ kind: "node-missing", pod: pod.metadata.name, node: nodeName });
-			continue;
-		}
-		const found = entry.endpoint(world.family);
-		if (found !== undefined) group.endpoints.set(found.identity, found.endpoint);
-	}
-	return { groups, problems };
-}
-
-function drawGroups(world: FamilyWorld, groups: ReadonlyMap<string, DesiredGroup>, limits: FamilyLimits): Draw {
+function drawGroups(world: FamilyWorld, groups: ReadonlyMap<string, WantedGroup>, limits: FamilyLimits): Draw {
 	const { service, existing, family } = world;
 	const owned = groupBy(
 		existing.filter((slice) => isOwnedBy(slice, service)),
@@ -141,12 +124,7 @@ function drawGroups(world: FamilyWorld, groups: ReadonlyMap<string, DesiredGroup
 	const foreign = existing.filter((slice) => !isOwnedBy(slice, service));
 	const draw: Draw = { creates: [], updates: [], deletes: foreign, unchanged: [], added: 0, removed: 0 };
 	for (const group of groups.values()) {
-		const packed = packGroup({
-			service,
-			desired: group.endpoints,
-			existing: owned.get(group.key) ?? [],
-			endpointsPerSliceMax: limits.endpointsPerSliceMax,
-		});
+		const packed = group.pack(owned.get(group.key) ?? [], limits.endpointsPerSliceMax);
 		const { ports } = group;
 		draw.creates.push(...packed.creates.map((endpoints) => newSlice(service, family, { endpoints, ports })));
 		draw.updates.push(...packed.updates);

@@ -14,23 +14,29 @@ import { compareStrings, groupBy, sortedBy } from "../../kernel/order.ts";
 import { endpointSelectorOf } from "../service-selector.ts";
 import { familiesOf } from "./families.ts";
 import { type HintsMemory, NO_HINTS } from "./hints.ts";
-import { type FamilyPlan, type MissingNode, planFamily } from "./plan-family.ts";
+import { type FamilyPlan, type MissingNode, planFamily, type WantedEndpoints } from "./plan-family.ts";
 import { type PodEntries, RememberedEntries } from "./pod-entry.ts";
+import type { SliceIndex } from "./slice-index.ts";
+import { wantedEndpoints } from "./wanted-endpoints.ts";
 import type { ZoneRatios } from "./zone-ratios.ts";
 
 /** Everything the decision depends on, read once, before planning starts. */
-export interface SliceWorld {
-	readonly service: Service;
+export interface SliceWorld extends SlicesOfService {
 	/** The Pods that the Service selects. */
 	readonly pods: readonly Pod[];
 	/** Nodes by name. */
 	readonly nodes: { get(name: string): Node | undefined };
+	/** Entries of earlier plans for the same Service object, to be used again. */
+	readonly entries?: PodEntries;
+}
+
+/** The world but for the Pods. */
+export interface SlicesOfService {
+	readonly service: Service;
 	/** The slices that this controller manages for the Service, without those that are being deleted. */
 	readonly existing: readonly EndpointSlice[];
 	/** What written slices are annotated with; see trigger-time.ts. */
 	readonly triggerTime?: string | undefined;
-	/** Entries of earlier plans for the same Service object, to be used again. */
-	readonly entries?: PodEntries;
 	/** The zones' shares of CPU, for `topology-mode: Auto`. Default: not looked at yet. */
 	readonly ratios?: ZoneRatios;
 	/** What an earlier plan of the Service remembered of its hints. */
@@ -51,19 +57,37 @@ export interface SlicePlan {
 }
 
 export function planEndpointSlices(world: SliceWorld, limits: SliceLimits): SlicePlan {
+	const { service, nodes, entries = new RememberedEntries(service) } = world;
+	const pods = sortedBy(world.pods, (pod) => pod.metadata.name);
+	return planFamilies(world, limits, (family) => wantedEndpoints({ service, pods, entries, nodes }, family));
+}
+
+/** The same plan, without a look at Pods that have not changed. `index` is the Service's. */
+export function planIndexedSlices(
+	world: Omit<SlicesOfService, "service">,
+	limits: SliceLimits,
+	index: SliceIndex,
+): SlicePlan {
+	return planFamilies({ ...world, service: index.service }, limits, (family) => index.wanted(family));
+}
+
+function planFamilies(
+	world: SlicesOfService,
+	limits: SliceLimits,
+	wantedOf: (family: IPFamily) => WantedEndpoints,
+): SlicePlan {
 	assert(limits.endpointsPerSliceMax >= 1, "endpointsPerSliceMax must be >= 1");
-	const { service, nodes, triggerTime, entries = new RememberedEntries(service) } = world;
+	const { service, triggerTime } = world;
 	let hintsMemory = world.hintsMemory ?? NO_HINTS;
 	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [], hintsMemory };
 
-	const pods = sortedBy(world.pods, (pod) => pod.metadata.name);
 	const byFamily = groupBy(world.existing.toSorted(byAge), (slice) => slice.addressType);
 	const families = familiesOf(service);
 	const ratios = "ratios" in world ? world.ratios : new Map<string, number>();
 	const plans = families.map((family) => {
 		const existing = byFamily.get(family) ?? [];
-		const familyWorld = { service, family, pods, entries, nodes, existing, triggerTime, ratios, hintsMemory };
-		const plan = planFamily(familyWorld, limits);
+		const wanted = wantedOf(family);
+		const plan = planFamily({ service, family, wanted, existing, triggerTime, ratios, hintsMemory }, limits);
 		hintsMemory = plan.hintsMemory;
 		return plan;
 	});

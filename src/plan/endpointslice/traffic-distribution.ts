@@ -10,11 +10,18 @@ export function isTrafficDistribution(value: string): value is TrafficDistributi
 	return VALUES.some((known) => known === value);
 }
 
+/** Stored slices are frozen: one whose hints are right need not be looked at again. */
+const KNOWN_RIGHT = new WeakMap<EndpointSlice, TrafficDistribution>();
+
 export function distributionHints(slices: FamilySlices, distribution: TrafficDistribution): FamilySlices {
-	const isRight = (slice: EndpointSlice): boolean =>
-		(slice.endpoints ?? []).every(
+	const isRight = (slice: EndpointSlice): boolean => {
+		if (KNOWN_RIGHT.get(slice) === distribution) return true;
+		const found = (slice.endpoints ?? []).every(
 			(endpoint) => !isReady(endpoint) || deepEqual(endpoint.hints, hintsFor(endpoint, distribution)),
 		);
+		if (found) KNOWN_RIGHT.set(slice, distribution);
+		return found;
+	};
 	const hinted = <S extends Pick<EndpointSlice, "endpoints">>(slice: S): S => ({
 		...slice,
 		endpoints: (slice.endpoints ?? []).map((endpoint) => withHints(endpoint, distribution)),
