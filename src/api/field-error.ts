@@ -42,6 +42,10 @@ export function duplicate(field: string, value: unknown): FieldError {
 	return { type: "Duplicate", field, body: `Duplicate value: ${shown(value)}` };
 }
 
+export function notFound(field: string, value: unknown): FieldError {
+	return { type: "NotFound", field, body: `Not found: ${shown(value)}` };
+}
+
 export function tooLong(field: string, bytesMax: number): FieldError {
 	const unit = bytesMax === 1 ? "byte" : "bytes";
 	return { type: "TooLong", field, body: `Too long: may not be more than ${bytesMax} ${unit}` };

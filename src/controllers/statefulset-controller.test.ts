@@ -55,6 +55,24 @@ function turns(log: WatchLog): readonly string[] {
 }
 
 describe("a StatefulSet on a plane", () => {
+	test("that takes over from one that left its pods behind goes on with their revision", async () => {
+		const plane = await started();
+		const made = await create(plane);
+		await plane.advance(10_000);
+		const before = await listed(plane, PODS);
+		const options = { propagationPolicy: "Orphan" } as const;
+		await plane.client.delete(STATEFUL_SETS, { namespace: "default", name: made.metadata.name }, options);
+		await plane.advance(1_000);
+		await create(plane);
+		await plane.advance(10_000);
+		const uids = (pods: readonly Pod[]): readonly string[] => pods.map(({ metadata }) => metadata.uid);
+		expect(uids(await listed(plane, PODS))).toEqual(uids(before));
+		const revisions = await listed(plane, CONTROLLER_REVISIONS);
+		expect(revisions.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual([
+			(await get(plane)).metadata.uid,
+		]);
+	});
+
 	test("comes up pod by pod, and goes down from the top", async () => {
 		const plane = await started();
 		const log = new WatchLog(plane);

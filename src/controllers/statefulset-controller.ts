@@ -76,7 +76,7 @@ export class StatefulSetController implements Controller, Reconciler {
 		const plan = planStatefulSet({
 			set,
 			pods: await this.#claimPods(key, set),
-			revisions: this.#revisionOwners.ownedBy(set.metadata.uid),
+			revisions: await this.#claimRevisions(key, set),
 			nowMs: this.#ports.clock.wallMs(),
 		});
 		try {
@@ -97,6 +97,14 @@ export class StatefulSetController implements Controller, Reconciler {
 		const wrote = (version: string | undefined): void => this.#podWrites.wrote(key, version);
 		const { selector } = set.spec;
 		return claimObjects({ client, resource: STATEFUL_SETS, owner: set, selector, wrote }, PODS, candidates);
+	}
+
+	/** A StatefulSet that was deleted without its pods left them behind; its successor goes on from there. */
+	#claimRevisions(key: string, set: StatefulSet): Promise<readonly ControllerRevision[]> {
+		const { client } = this.#ports;
+		const wrote = (version: string | undefined): void => this.#revisionWrites.wrote(key, version);
+		const claimant = { client, resource: STATEFUL_SETS, owner: set, selector: set.spec.selector, wrote };
+		return claimObjects(claimant, CONTROLLER_REVISIONS, this.#revisionOwners.claimable(set));
 	}
 
 	#enqueueOwner(object: KubeObject): void {

@@ -65,7 +65,9 @@ describe("a Pod from creation to Ready", () => {
 	});
 
 	test("becomes ready in a write of its own when its probe comes later", async () => {
-		const containers = [{ name: "c", image: "app:1", readinessProbe: { initialDelaySeconds: 3 } }];
+		const containers = [
+			{ name: "c", image: "app:1", readinessProbe: { tcpSocket: { port: 80 }, initialDelaySeconds: 3 } },
+		];
 		expect(await watched({}, { containers }, [5_000])).toEqual([
 			...Up,
 			"+100 MODIFIED Running 10.244.0.2",

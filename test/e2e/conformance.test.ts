@@ -21,7 +21,7 @@ describe("the API answers as the conformance pairs say", () => {
 		await plane.stop();
 	});
 
-	test.each([...loadScenarios(), ...documented])("$file: $name", async (scenario) => {
+	test.concurrent.each([...loadScenarios(), ...documented])("$file: $name", async (scenario) => {
 		const { failures } = await playScenario(server, scenario);
 		expect(failures.map(failureText)).toEqual([]);
 	});

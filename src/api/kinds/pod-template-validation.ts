@@ -13,6 +13,7 @@ import {
 import { isMoreThan } from "../quantity.ts";
 import type { Container, ContainerPort, PodSpec, PodTemplateSpec } from "../types/core.ts";
 import type { StringMap } from "../types/meta.ts";
+import { validateMounts, validateProbes, validateVariables, validateVolumes } from "./container-validation.ts";
 import { validateOneOf, validateProtocol } from "./protocol-validation.ts";
 
 const RESTART_POLICIES: readonly string[] = ["Always", "OnFailure", "Never"];
@@ -20,20 +21,28 @@ const DNS_POLICIES: readonly string[] = ["ClusterFirstWithHostNet", "ClusterFirs
 const PULL_POLICIES: readonly string[] = ["Always", "IfNotPresent", "Never"];
 const INT32_MAX = 2_147_483_647;
 
-/** A template's labels have the path `<field>.labels`, without `metadata`: so does a real server. */
-export function validatePodTemplate(field: string, template: PodTemplateSpec): readonly FieldError[] {
+/**
+ * A template's labels have the path `<field>.labels`, without `metadata`: so does a real server.
+ * @param claims Names of volumes that come from elsewhere.
+ */
+export function validatePodTemplate(
+	field: string,
+	template: PodTemplateSpec,
+	claims: readonly string[] = [],
+): readonly FieldError[] {
 	return [
 		...validateLabels(`${field}.labels`, template.metadata?.labels),
 		...validateAnnotations(`${field}.annotations`, template.metadata?.annotations),
-		...validatePodSpec(`${field}.spec`, template.spec),
+		...validatePodSpec(`${field}.spec`, template.spec, claims),
 	];
 }
 
-export function validatePodSpec(field: string, spec: PodSpec): readonly FieldError[] {
+export function validatePodSpec(field: string, spec: PodSpec, claims: readonly string[] = []): readonly FieldError[] {
 	const { containers = [], initContainers = [] } = spec;
 	return [
+		...validateVolumes(`${field}.volumes`, spec.volumes),
 		...(containers.length === 0 ? [required(`${field}.containers`, "")] : []),
-		...validateContainers(field, spec),
+		...validateContainers(field, spec, claims),
 		...initContainers.flatMap(({ restartPolicy }, index) =>
 			restartPolicy === undefined || restartPolicy === "Always"
 				? []
@@ -49,7 +58,8 @@ export function validatePodSpec(field: string, spec: PodSpec): readonly FieldErr
 	];
 }
 
-function validateContainers(field: string, spec: PodSpec): readonly FieldError[] {
+function validateContainers(field: string, spec: PodSpec, claims: readonly string[]): readonly FieldError[] {
+	const volumes = new Set([...claims, ...(spec.volumes ?? []).map((volume) => volume["name"])]);
 	const names = new Set<string>();
 	const check = (list: string, containers: readonly Container[] = []): readonly FieldError[] =>
 		containers.flatMap((container, index) => {
@@ -57,26 +67,34 @@ function validateContainers(field: string, spec: PodSpec): readonly FieldError[]
 			const isRepeated = names.has(container.name);
 			names.add(container.name);
 			return [
-				...validateContainer(at, container, spec.hostNetwork === true),
+				...validateContainer(at, container, spec.hostNetwork === true, volumes),
 				...(isRepeated ? [duplicate(`${at}.name`, container.name)] : []),
 			];
 		});
 	return [...check("containers", spec.containers), ...check("initContainers", spec.initContainers)];
 }
 
-function validateContainer(field: string, container: Container, isHostNetwork: boolean): readonly FieldError[] {
+function validateContainer(
+	field: string,
+	container: Container,
+	isHostNetwork: boolean,
+	volumes: ReadonlySet<unknown>,
+): readonly FieldError[] {
 	const { name = "", image = "", ports = [], imagePullPolicy = "" } = container;
 	return [
 		...(name === "" ? [required(`${field}.name`, "")] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
 		...validateImage(`${field}.image`, image),
-		...validateOneOf(`${field}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
-		...validateResources(`${field}.resources`, container.resources ?? {}),
 		...ports.flatMap((port, index) => [
 			...validateContainerPort(`${field}.ports[${index}]`, port, isHostNetwork),
 			...((port.name ?? "") !== "" && ports.slice(0, index).some((other) => other.name === port.name)
 				? [duplicate(`${field}.ports[${index}].name`, port.name)]
 				: []),
 		]),
+		...validateVariables(field, container),
+		...validateMounts(field, container, volumes),
+		...validateOneOf(`${field}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
+		...validateResources(`${field}.resources`, container.resources ?? {}),
+		...validateProbes(field, container),
 	];
 }
 

@@ -25,7 +25,7 @@ export function validateServicePorts(ports: readonly ServicePort[]): readonly Fi
 	});
 }
 
-function validatePortNumberOrName(field: string, value: IntOrString): readonly FieldError[] {
+export function validatePortNumberOrName(field: string, value: IntOrString): readonly FieldError[] {
 	return invalids(field, value, typeof value === "number" ? portNumberProblems(value) : portNameProblems(value));
 }
 

@@ -71,13 +71,17 @@ function validateSelector({ selector }: Partial<Spec>): readonly FieldError[] {
 	];
 }
 
-function validateTemplate({ selector, template }: Partial<Spec>): readonly FieldError[] {
+function validateTemplate({ selector, template, volumeClaimTemplates = [] }: Partial<Spec>): readonly FieldError[] {
 	const field = "spec.template";
 	if (template === undefined) return [required(field, "")];
 	const { restartPolicy, activeDeadlineSeconds } = template.spec;
 	return [
 		...validateSelected(selector, template),
-		...validatePodTemplate(field, template),
+		...validatePodTemplate(
+			field,
+			template,
+			volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ""),
+		),
 		...(restartPolicy === "Always" ? [] : [notSupported(`${field}.spec.restartPolicy`, restartPolicy, ["Always"])]),
 		...(activeDeadlineSeconds === undefined
 			? []

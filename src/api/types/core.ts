@@ -64,6 +64,7 @@ export interface Container {
 	readonly args?: readonly string[];
 	readonly ports?: readonly ContainerPort[];
 	readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: Untyped }[];
+	readonly volumeMounts?: readonly { readonly name?: string; readonly mountPath?: string }[];
 	/** Only on init containers: `Always` makes it a sidecar. */
 	readonly restartPolicy?: string;
 	readonly resources?: { readonly requests?: StringMap; readonly limits?: StringMap };
