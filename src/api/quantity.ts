@@ -48,6 +48,12 @@ export function isMoreThan(text: string, other: string): boolean {
 	return a !== undefined && b !== undefined && signed(a) > signed(b);
 }
 
+/** The amount in billionths, or undefined when the text is no quantity. */
+export function nanosOfQuantity(text: string): bigint | undefined {
+	const quantity = parsed(text);
+	return quantity === undefined ? undefined : signed(quantity);
+}
+
 function signed({ isNegative, nanos }: Quantity): bigint {
 	return isNegative ? -nanos : nanos;
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PODS } from "../api/resource-names.ts";
 import type { OwnerReference } from "../api/types/meta.ts";
+import type { Demand } from "../plan/workloads/pod-demand.ts";
 import { pod } from "../testing/builders.ts";
 import { NodeLoads } from "./node-loads.ts";
 import { ObjectGraph } from "./object-graph.ts";
@@ -52,6 +53,25 @@ describe("NodeLoads", () => {
 		expect(loads.on("n1", "web")).toEqual({ count: 1, siblings: 1 });
 		expect([loads.remove("1"), loads.remove("1")]).toEqual([true, false]);
 		expect(loads.on("n1", "web")).toEqual({ count: 0, siblings: 0 });
+	});
+});
+
+describe("NodeLoads of Pods that ask for something", () => {
+	const amounts = (cpu: bigint): Demand => ({
+		requests: new Map([["cpu", cpu]]),
+		ports: new Set([{ ip: "0.0.0.0", protocol: "TCP", port: 80 }]),
+	});
+
+	test("add up, and leave nothing behind", () => {
+		const loads = new NodeLoads();
+		loads.put("1", "n1", "web", amounts(3n));
+		loads.put("2", "n1", "web", amounts(4n));
+		loads.put("3", "n1", "web");
+		expect(loads.on("n1", "web").demand?.requests).toEqual(new Map([["cpu", 7n]]));
+		loads.remove("1");
+		expect(loads.on("n1", "web").demand).toEqual(amounts(4n));
+		loads.remove("2");
+		expect(loads.on("n1", "web")).toEqual({ count: 1, siblings: 1 });
 	});
 });
 

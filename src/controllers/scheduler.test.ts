@@ -174,6 +174,50 @@ describe("a full cluster", () => {
 	});
 });
 
+describe("a Pod that asks for more than any node has left", () => {
+	const requests = (cpu: string): Partial<Pod["spec"]> => ({
+		containers: [{ name: "c", image: "app:1", resources: { requests: { cpu } } }],
+	});
+	const onPort: Partial<Pod["spec"]> = {
+		containers: [{ name: "c", image: "app:1", ports: [{ containerPort: 80, hostPort: 80 }] }],
+	};
+	const onNode = (name: string): Partial<Pod["spec"]> => {
+		const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In" as const, values: [name] }];
+		const required = { nodeSelectorTerms: [{ matchExpressions }] };
+		return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+	};
+
+	test.each<[string, Partial<Pod["spec"]>, string]>([
+		["of cpu", requests("5"), "2 Insufficient cpu"],
+		["of its ports", onPort, "2 node(s) didn't have free ports for the requested pod ports"],
+		[
+			"of a node that has none left",
+			{ ...requests("5"), ...onNode("n2") },
+			"1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector",
+		],
+	])("waits until there is enough: %s", async (_, spec, why) => {
+		await started({ nodes: 2 });
+		for (const name of ["a", "b"]) await createPod(plane, name, { ...spec, affinity: {} });
+		await createPod(plane, "c", spec);
+		await plane.settle();
+		expect(await perNode()).toEqual({ n1: 1, n2: 1, "": 1 });
+		expect(scheduled(await get("c"))).toMatchObject({ message: `0/2 nodes are available: ${why}.` });
+		await plane.client.delete(PODS, { namespace: "default", name: "b" });
+		await plane.advance(40_000);
+		expect((await get("c")).spec.nodeName).toBe("n2");
+	});
+
+	test("is tried again when a node gets the label that it insists on", async () => {
+		await started({ nodes: 1 });
+		await createPod(plane, "p", { nodeSelector: { disk: "ssd" } });
+		await plane.settle();
+		expect(await perNode()).toEqual({ "": 1 });
+		await patchNode("n1", { metadata: { labels: { disk: "ssd" } } });
+		await plane.settle();
+		expect(await perNode()).toEqual({ n1: 1 });
+	});
+});
+
 test("nodes that are cordoned or tainted take no new Pods, and keep those that they have", async () => {
 	await started({ nodes: 3 });
 	await deploy(plane, "web", { replicas: 3 });

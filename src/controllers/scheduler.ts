@@ -10,6 +10,7 @@ import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import { timestamp } from "../plan/timestamp.ts";
+import { demandOf } from "../plan/workloads/pod-demand.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { placePod, siblingGroupOf, wantsNode } from "../plan/workloads/scheduling.ts";
 import { NodeLoads } from "./node-loads.ts";
@@ -68,9 +69,15 @@ export class Scheduler implements Controller, Reconciler {
 	#seePod(pod: Pod): void {
 		const { nodeName = "" } = pod.spec;
 		if (nodeName !== "") {
-			if (!hasEnded(pod)) this.#loads.put(pod.metadata.uid, nodeName, siblingGroupOf(pod));
+			if (!hasEnded(pod)) this.#count(pod, nodeName);
 			else if (this.#loads.remove(pod.metadata.uid)) this.#retryWaiting();
 		} else if (wantsNode(pod)) this.#queue.add(keyOf(pod));
+	}
+
+	/** Every write of a Pod comes by here: what it asks for is worked out the first time only. */
+	#count(pod: Pod, nodeName: string): void {
+		const { uid } = pod.metadata;
+		if (!this.#loads.has(uid)) this.#loads.put(uid, nodeName, siblingGroupOf(pod), demandOf(pod));
 	}
 
 	#forgetPod(pod: Pod): void {
@@ -86,7 +93,7 @@ export class Scheduler implements Controller, Reconciler {
 	async #bind(pod: Pod, nodeName: string): Promise<void> {
 		const { name, namespace = "", uid } = pod.metadata;
 		// Counted before the cache shows it, so that the next decision sees it.
-		this.#loads.put(uid, nodeName, siblingGroupOf(pod));
+		this.#count(pod, nodeName);
 		const body = { metadata: { name, namespace, uid }, target: { apiVersion: "v1", kind: "Node", name: nodeName } };
 		try {
 			await this.#ports.client.post(PODS, { namespace, name }, "binding", body);
@@ -129,5 +136,9 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Condition | un
 }
 
 function mayTakeMore(old: Node, node: Node): boolean {
-	return !deepEqual(old.spec, node.spec) || !deepEqual(old.status?.allocatable, node.status?.allocatable);
+	return (
+		!deepEqual(old.spec, node.spec) ||
+		!deepEqual(old.metadata.labels, node.metadata.labels) ||
+		!deepEqual(old.status?.allocatable, node.status?.allocatable)
+	);
 }

@@ -84,11 +84,39 @@ export interface Toleration {
 	readonly tolerationSeconds?: number;
 }
 
+/** Greater and less compare whole numbers. */
+export interface NodeSelectorRequirement {
+	readonly key: string;
+	readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt";
+	readonly values?: readonly string[];
+}
+
+export interface NodeSelectorTerm {
+	readonly matchExpressions?: readonly NodeSelectorRequirement[];
+	readonly matchFields?: readonly NodeSelectorRequirement[];
+}
+
+export interface Affinity {
+	readonly nodeAffinity?: {
+		readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+			readonly nodeSelectorTerms?: readonly NodeSelectorTerm[];
+		};
+		readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly Untyped[];
+	};
+	readonly podAffinity?: Untyped;
+	readonly podAntiAffinity?: Untyped;
+}
+
 export interface PodSpec {
 	readonly containers: readonly Container[];
 	readonly initContainers?: readonly Container[];
 	readonly nodeName?: string;
 	readonly nodeSelector?: StringMap;
+	readonly affinity?: Affinity;
+	/** Of the Pod as a whole: they stand in for the sum of its containers'. */
+	readonly resources?: { readonly requests?: StringMap; readonly limits?: StringMap };
+	/** What running the Pod takes besides its containers. */
+	readonly overhead?: StringMap;
 	readonly hostname?: string;
 	readonly subdomain?: string;
 	readonly hostNetwork?: boolean;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Node, Pod, Taint, Toleration } from "../../api/types/core.ts";
 import { node, pod } from "../../testing/builders.ts";
+import { demandOf } from "./pod-demand.ts";
 import { type NodeLoad, placePod, wantsNode } from "./scheduling.ts";
 
 function placed(nodes: readonly Node[], spec: Partial<Pod["spec"]> = {}, loads: Record<string, NodeLoad> = {}): string {
@@ -87,6 +88,28 @@ describe("placePod", () => {
 		expect(placed(nodes.slice(0, 4))).toBe(
 			"0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Too many pods.",
 		);
+	});
+
+	test("tells all that a node is short of, and the first reason of the others", () => {
+		const containers = [
+			{ name: "c", resources: { requests: { cpu: "2", memory: "2" } }, ports: [{ containerPort: 1, hostPort: 1 }] },
+		];
+		const withRoom = (name: string, allocatable: Readonly<Record<string, string>>): Node => ({
+			...node(name),
+			status: { allocatable: { pods: "1", ...allocatable } },
+		});
+		const nodes = [
+			withRoom("a", { cpu: "1", memory: "1" }),
+			withRoom("b", { cpu: "1", memory: "2", pods: "0" }),
+			withRoom("c", { cpu: "1", memory: "1" }),
+		];
+		const demand = demandOf(pod("other", { spec: { containers } }));
+		const loads = { c: { count: 1, siblings: 0, demand } };
+		expect(placed(nodes, { containers }, loads)).toBe(
+			"0/3 nodes are available: 1 Insufficient memory, 1 Too many pods, " +
+				"1 node(s) didn't have free ports for the requested pod ports, 2 Insufficient cpu.",
+		);
+		expect(placed([...nodes, withRoom("d", { cpu: "2", memory: "2" })], { containers }, loads)).toBe("d");
 	});
 
 	test("says so when there are no nodes at all", () => {

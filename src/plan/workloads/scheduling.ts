@@ -2,6 +2,8 @@
 import { controllerOf } from "../../api/resource.ts";
 import type { Node, Pod, Taint, Toleration } from "../../api/types/core.ts";
 import { compareStrings, groupBy } from "../../kernel/order.ts";
+import { matchesNodeAffinity } from "./node-affinity.ts";
+import { type Demand, demandOf, hasPortConflict, insufficientOf } from "./pod-demand.ts";
 import { hasEnded } from "./pod-state.ts";
 
 export interface SchedulingWorld {
@@ -15,6 +17,8 @@ export interface NodeLoad {
 	readonly count: number;
 	/** Those of the same controller as the Pod's. */
 	readonly siblings: number;
+	/** What they all ask of the node together; undefined when nothing. */
+	readonly demand?: Demand | undefined;
 }
 
 export type Placement =
@@ -27,14 +31,20 @@ const DEFAULT_MAX_PODS = 110;
 
 /** Spreads siblings first, then all Pods; among equals the node that is first by name. */
 export function placePod(world: SchedulingWorld): Placement {
+	const wish: Wish = { pod: world.pod, demand: demandOf(world.pod) };
 	let best: Fit | undefined;
 	for (const node of world.nodes) {
 		const load = world.podsOn(node.metadata.name);
-		if (refusalOf(node, world.pod, load) !== undefined) continue;
+		if (refusalsOf(node, wish, load).length > 0) continue;
 		if (best === undefined || compareFits({ node, load }, best) < 0) best = { node, load };
 	}
 	if (best !== undefined) return { kind: "bind", nodeName: best.node.metadata.name };
-	return { kind: "unschedulable", message: messageOf(world) };
+	return { kind: "unschedulable", message: messageOf(world, wish) };
+}
+
+interface Wish {
+	readonly pod: Pod;
+	readonly demand: Demand | undefined;
 }
 
 interface Fit {
@@ -50,20 +60,37 @@ function compareFits(a: Fit, b: Fit): number {
 	);
 }
 
-function messageOf({ nodes, pod, podsOn }: SchedulingWorld): string {
+function messageOf({ nodes, podsOn }: SchedulingWorld, wish: Wish): string {
 	if (nodes.length === 0) return "no nodes available to schedule pods";
-	const refusals = groupBy(nodes, (node) => refusalOf(node, pod, podsOn(node.metadata.name)) ?? "");
-	const reasons = [...refusals].map(([why, refused]) => `${refused.length} ${why}`).sort(compareStrings);
+	const refusals = nodes.flatMap((node) => refusalsOf(node, wish, podsOn(node.metadata.name)));
+	const reasons = [...groupBy(refusals, (why) => why)]
+		.map(([why, refused]) => `${refused.length} ${why}`)
+		.sort(compareStrings);
 	return `0/${nodes.length} nodes are available: ${reasons.join(", ")}.`;
 }
 
-function refusalOf(node: Node, pod: Pod, { count }: NodeLoad): string | undefined {
+const NO_REFUSALS: readonly string[] = [];
+
+/** What a node is short of is told in full; of all else the first reason is enough. */
+function refusalsOf(node: Node, { pod, demand }: Wish, load: NodeLoad): readonly string[] {
+	const refusal = refusalOf(node, pod);
+	if (refusal !== undefined) return [refusal];
+	if (demand !== undefined && hasPortConflict(demand, load.demand)) {
+		return ["node(s) didn't have free ports for the requested pod ports"];
+	}
+	const isFull = load.count >= maxPods(node);
+	if (demand === undefined) return isFull ? ["Too many pods"] : NO_REFUSALS;
+	const insufficient = insufficientOf(demand, load.demand, node.status?.allocatable);
+	return isFull ? ["Too many pods", ...insufficient] : insufficient;
+}
+
+function refusalOf(node: Node, pod: Pod): string | undefined {
 	if (node.metadata.deletionTimestamp !== undefined) return "node(s) were being deleted";
 	if (node.spec?.unschedulable === true && !tolerates(pod, UNSCHEDULABLE)) return "node(s) were unschedulable";
 	const taint = (node.spec?.taints ?? []).find((t) => t.effect !== "PreferNoSchedule" && !tolerates(pod, t));
 	if (taint !== undefined) return "node(s) had untolerated taint(s)";
-	if (!matchesNodeSelector(node, pod)) return "node(s) didn't match Pod's node affinity/selector";
-	return count >= maxPods(node) ? "Too many pods" : undefined;
+	const isChosen = matchesNodeSelector(node, pod) && matchesNodeAffinity(node, pod);
+	return isChosen ? undefined : "node(s) didn't match Pod's node affinity/selector";
 }
 
 const UNSCHEDULABLE: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
