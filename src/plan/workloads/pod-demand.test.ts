@@ -82,8 +82,8 @@ test.each<readonly [string, StringMap, StringMap, StringMap | undefined, readonl
 		{ cpu: "2", memory: "1Gi", "example.com/gpu": "1" },
 		["Insufficient cpu", "Insufficient memory", "Insufficient example.com/gpu"],
 	],
-	["what the node does not name has no end", { cpu: "99" }, {}, { memory: "1" }, []],
-	["nor has anything of a node that says nothing", { cpu: "99" }, {}, undefined, []],
+	["what the node does not name it has none of", { cpu: "1m" }, {}, { memory: "1" }, ["Insufficient cpu"]],
+	["a node that says nothing of what it has takes anything", { cpu: "99" }, {}, undefined, []],
 ])("%s", (_, wanted, taken, allocatable, expected) => {
 	const [mine, others] = [wanted, taken].map((requests) => demanded({ containers: [asking(requests)] }));
 	expect(mine && insufficientOf(mine, others, allocatable)).toEqual(expected);

@@ -37,7 +37,7 @@ export function hasPortConflict(wanted: Demand, taken: Demand | undefined): bool
 	return [...wanted.ports].some((port) => [...taken.ports].some((other) => collide(port, other)));
 }
 
-/** A reason for each resource of which the node has too little left. */
+/** A reason for each resource of which the node has too little left; a node that names none at all takes anything. */
 export function insufficientOf(
 	wanted: Demand,
 	taken: Demand | undefined,
@@ -47,8 +47,8 @@ export function insufficientOf(
 	const amounts = amountsOf(allocatable);
 	const short: string[] = [];
 	for (const [name, nanos] of wanted.requests) {
-		const all = amounts.get(name);
-		if (all !== undefined && nanos + (taken?.requests.get(name) ?? 0n) > all) short.push(`Insufficient ${name}`);
+		const all = amounts.get(name) ?? 0n;
+		if (nanos + (taken?.requests.get(name) ?? 0n) > all) short.push(`Insufficient ${name}`);
 	}
 	return short;
 }
