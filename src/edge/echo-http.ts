@@ -8,6 +8,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Clock } from "../kernel/clock.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { EchoPod } from "./echo-pods.ts";
 
 /** Whom a connection was made to. */
@@ -15,16 +16,6 @@ export interface Served {
 	readonly pod: EchoPod;
 	readonly ip: string;
 	readonly port: number;
-}
-
-/** A request that was answered, as a line for the log of a container. */
-export interface AnsweredRequest {
-	readonly podUID: string;
-	/** The port that was connected to. */
-	readonly port: number;
-	/** Wall milliseconds of the end of the answer. */
-	readonly atMs: number;
-	readonly text: string;
 }
 
 export interface EchoPorts {

@@ -13,6 +13,7 @@ import { deepEqual } from "../kernel/json.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
@@ -36,14 +37,6 @@ export interface FleetPorts {
 	readonly metrics: Metrics;
 	readonly recorder: EventSink;
 	readonly logs: ContainerLogs;
-}
-
-/** A request that a Pod answered on a port; `atMs` is wall milliseconds. */
-export interface AnsweredRequest {
-	readonly podUID: string;
-	readonly port: number;
-	readonly atMs: number;
-	readonly text: string;
 }
 
 /** A Pod as its node knows it. */

@@ -1,8 +1,8 @@
 /** What the plane and its data plane say to each other. Plain data: it crosses a thread's border. */
 import type { MessagePort } from "node:worker_threads";
-import type { AnsweredRequest } from "../edge/echo-http.ts";
 import type { EchoPod } from "../edge/echo-pods.ts";
 import type { MetricOptions } from "../kernel/metrics.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ServiceTable } from "../plan/service-map/service-table.ts";
 import type { ListenFailure } from "../proxy/front.ts";
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Pod } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
-import type { AnsweredRequest } from "../edge/echo-http.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { service } from "../testing/builders.ts";
 import { ControllerHarness } from "../testing/controller-harness.ts";
 import { podRange, sliceOf } from "../testing/slice-worlds.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AnsweredRequest } from "../edge/echo-http.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { silentMetrics } from "../testing/silent.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { RequestLog } from "./request-log.ts";

@@ -1,7 +1,8 @@
 /** The requests that echo pods answered, on their way to the containers' logs: in batches, and so many at most. */
-import type { AnsweredRequest } from "../edge/echo-http.ts";
+
 import type { Clock } from "../kernel/clock.ts";
 import type { Counter, Metrics } from "../kernel/metrics.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 
 const FLUSH_MS = 50;
 /** Requests of one batch; what comes beyond is counted and not told. */

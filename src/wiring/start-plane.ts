@@ -6,6 +6,7 @@ import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { Fleet } from "../kubelet/fleet.ts";
 import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
+import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
@@ -16,9 +17,9 @@ import { selectionHint } from "./controller-selection.ts";
 import { type DataPlane, startDataPlane } from "./data-plane.ts";
 import { networkRanges } from "./network-ranges.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
-import { startApi } from "./start-api.ts";
+import { type RunningApi, startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
-import { systemPorts } from "./system-ports.ts";
+import { type SystemPorts, systemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
 /** A running plane. */
@@ -80,40 +81,20 @@ export async function startPlane(
 		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, token: api.token });
 		progress(`API at ${api.url}`);
 		await bootstrap(api.client);
-		const { client } = api;
-		const informers = new Informers({ client, ...system });
-		const recorder = new EventRecorder({ client, ...system });
-		const ports = { client, informers, recorder, logs, ...system };
-		const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
-		const listen = { host: options.listen.host, port: api.port };
-		const controllers = madeControllers(ports, { ...options, listen, rootCA: api.ca });
-		const { signal } = stopping;
-		if (options.network !== "none")
-			dataPlane = startDataPlane({
-				...ports,
-				options: { clusterCIDRs: simulatedRanges(options) },
-				answered: (request) => fleet.answered(request),
-				signal,
-			});
-		const running = [
-			dataPlane?.stopped ?? Promise.resolve(),
-			recorder.run(signal),
-			new EventExpiry(api.server.ports).run(signal),
-			...[...controllers, fleet].map((part) => part.run(signal)),
-			informers.run(signal),
-		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
-		await informers.whenSynced(signal);
+		const parts = startParts(api, options, logs, system, stopping.signal);
+		dataPlane = parts.dataPlane;
+		await parts.informers.whenSynced(stopping.signal);
 		isReady = true;
-		progress(`${counted(options.nodes, "node")}, ${counted(controllers.length, "controller")}`);
+		progress(`${counted(options.nodes, "node")}, ${counted(parts.controllers, "controller")}`);
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
 		return {
 			url: api.url,
 			kubeconfig: options.kubeconfig,
-			apply: (file, text, tell) => applyManifests(client, file, text, tell),
+			apply: (file, text, tell) => applyManifests(api.client, file, text, tell),
 			async stop() {
 				stopping.abort();
-				await Promise.all([...running, api.stop(STOP_GRACE_MS)]);
+				await Promise.all([...parts.running, api.stop(STOP_GRACE_MS)]);
 			},
 		};
 	} catch (error) {
@@ -121,6 +102,43 @@ export async function startPlane(
 		await api.stop(0);
 		throw error;
 	}
+}
+
+interface Parts {
+	readonly informers: Informers;
+	readonly dataPlane: DataPlane | undefined;
+	/** How many controllers there are. */
+	readonly controllers: number;
+	/** Each resolves when its part has stopped; never rejects. */
+	readonly running: readonly Promise<void>[];
+}
+
+/** Everything that works by the API; it works until `signal` aborts. */
+function startParts(
+	{ client, server, port, ca }: RunningApi,
+	options: PlaneOptions,
+	logs: ContainerLogs,
+	system: SystemPorts,
+	signal: AbortSignal,
+): Parts {
+	const informers = new Informers({ client, ...system });
+	const recorder = new EventRecorder({ client, ...system });
+	const ports = { client, informers, recorder, logs, ...system };
+	const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
+	const listen = { host: options.listen.host, port };
+	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
+	const answered = (request: AnsweredRequest): void => fleet.answered(request);
+	const dataPlaneOptions = { clusterCIDRs: simulatedRanges(options) };
+	const dataPlane =
+		options.network === "none" ? undefined : startDataPlane({ ...ports, options: dataPlaneOptions, answered, signal });
+	const running = [
+		dataPlane?.stopped ?? Promise.resolve(),
+		recorder.run(signal),
+		new EventExpiry(server.ports).run(signal),
+		...[...controllers, fleet].map((part) => part.run(signal)),
+		informers.run(signal),
+	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
+	return { informers, dataPlane, controllers: controllers.length, running };
 }
 
 /** Addresses that exist in memory only: no packet for them may reach a real network. */
