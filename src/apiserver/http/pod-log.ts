@@ -51,7 +51,11 @@ function followed(
 				isOver ||= line === undefined;
 				if (!isBlocked) catchUp();
 			});
-			return { drained: catchUp, closed: stop };
+			const drained = (): void => {
+				isBlocked = false;
+				catchUp();
+			};
+			return { drained, closed: stop };
 		},
 	};
 }
