@@ -1,11 +1,10 @@
 /** One sync of the Endpoints controller: load the world, plan, apply. Decisions are in `plan/`. */
 import { splitKey } from "../api/resource.ts";
 import { ENDPOINTS, PODS, SERVICES } from "../api/resource-names.ts";
-import { hasCause, hasReason } from "../api/status.ts";
 import type { Endpoints, Service } from "../api/types/core.ts";
 import type { Draft } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.ts";
-import { ignoreNotFound } from "../machinery/expected-errors.ts";
+import { ignoreNotFound, isNamespaceGone } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { type EndpointsPolicy, planEndpoints } from "../plan/endpoints/plan-endpoints.ts";
 import { SubsetIndex } from "../plan/endpoints/subset-index.ts";
@@ -81,8 +80,7 @@ export class EndpointsSync implements Reconciler {
 		try {
 			await this.#ports.client.create(ENDPOINTS, splitKey(key).namespace, endpoints, { signal });
 		} catch (error) {
-			// Not found is the namespace, which went before the cache knew of it.
-			if (hasCause(error, "NamespaceTerminating") || hasReason(error, "NotFound")) return;
+			if (isNamespaceGone(error)) return;
 			if (!signal.aborted) {
 				this.#warn(
 					{

@@ -1,14 +1,11 @@
 /** One sync of the EndpointSlice controller: load the world, plan, apply. Decisions are in `plan/`. */
-import { splitKey } from "../api/resource.ts";
 import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
-import { hasCause } from "../api/status.ts";
 import type { Node, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ENDPOINTSLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
 import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { type HintsMemory, NO_HINTS } from "../plan/endpointslice/hints.ts";
-import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 import {
 	describeProblem,
 	planIndexedSlices,
@@ -26,6 +23,7 @@ import type { ControllerPorts } from "./ports.ts";
 import { ServicePods } from "./service-pods.ts";
 import { ServiceViews } from "./service-views.ts";
 import { BY_SERVICE, indexByService } from "./slice-events.ts";
+import { SliceWriter } from "./slice-writer.ts";
 import { aggregated, asError, StaleCacheError } from "./sync-error.ts";
 
 const COMPONENT = "endpoint-slice-controller";
@@ -38,6 +36,7 @@ export class EndpointSliceSync implements Reconciler {
 	readonly #ports: ControllerPorts;
 	readonly #limits: SliceLimits;
 	readonly #metrics: SliceMetrics;
+	readonly #writer: SliceWriter;
 	readonly #services: Informer<Service>;
 	readonly #slices: Informer<EndpointSlice>;
 	readonly #nodes: Informer<Node>;
@@ -50,6 +49,9 @@ export class EndpointSliceSync implements Reconciler {
 		this.#ports = ports;
 		this.#limits = limits;
 		this.#metrics = sliceMetrics(ports.metrics);
+		const { tracker } = this;
+		const { wrote } = this.#metrics;
+		this.#writer = new SliceWriter({ client: ports.client, tracker, source: "Service", wrote });
 		this.#services = ports.informers.of(SERVICES);
 		this.#slices = ports.informers.of(ENDPOINT_SLICES);
 		this.#nodes = ports.informers.of(NODES);
@@ -144,54 +146,14 @@ export class EndpointSliceSync implements Reconciler {
 		for (const family of plan.families) {
 			errors.push(...family.problems.map((problem) => new Error(describeProblem(service, problem))));
 			try {
-				if (await this.#write(key, family, signal)) this.#metrics.planned(key, service, family);
+				if (await this.#writer.write(key, family, signal)) this.#metrics.planned(key, service, family);
 			} catch (error) {
 				errors.push(asError(error));
 			}
 		}
 		for (const slice of plan.unsupported) {
-			await this.#delete(key, slice, signal).catch((error: unknown) => errors.push(asError(error)));
+			await this.#writer.delete(key, slice, signal).catch((error: unknown) => errors.push(asError(error)));
 		}
 		return errors;
 	}
-
-	/** False when the namespace is being deleted: then nothing more is to be written. */
-	async #write(key: string, plan: FamilyPlan, signal: AbortSignal): Promise<boolean> {
-		const { client } = this.#ports;
-		const { namespace } = splitKey(key);
-		for (const slice of plan.creates) {
-			try {
-				this.tracker.wrote(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
-			} catch (error) {
-				if (hasCause(error, "NamespaceTerminating")) return false;
-				throw failure("create EndpointSlice", key, error);
-			}
-			this.#metrics.wrote("create");
-		}
-		for (const slice of plan.updates) {
-			try {
-				this.tracker.wrote(await client.update(ENDPOINT_SLICES, slice, { signal }));
-			} catch (error) {
-				throw failure(`update ${slice.metadata.name} EndpointSlice`, key, error);
-			}
-			this.#metrics.wrote("update");
-		}
-		for (const slice of plan.deletes) await this.#delete(key, slice, signal);
-		return true;
-	}
-
-	async #delete(key: string, slice: EndpointSlice, signal: AbortSignal): Promise<void> {
-		const { name } = slice.metadata;
-		try {
-			await this.#ports.client.delete(ENDPOINT_SLICES, { namespace: splitKey(key).namespace, name }, { signal });
-		} catch (error) {
-			throw failure(`delete ${name} EndpointSlice`, key, error);
-		}
-		this.tracker.deleted(slice);
-		this.#metrics.wrote("delete");
-	}
-}
-
-function failure(what: string, key: string, cause: unknown): Error {
-	return new Error(`failed to ${what} for Service ${key}: ${asError(cause).message}`, { cause });
 }

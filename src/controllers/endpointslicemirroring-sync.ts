@@ -1,7 +1,6 @@
 /** One sync of the mirroring controller: load the world, plan, apply. Decisions are in `plan/mirroring/`. */
 import { splitKey } from "../api/resource.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../api/resource-names.ts";
-import { hasCause } from "../api/status.ts";
 import type { Endpoints, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ENDPOINTSLICEMIRRORING_CONTROLLER, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
@@ -9,10 +8,11 @@ import { type Outcome, type Reconciler, SETTLED } from "../machinery/controller.
 import type { Informer } from "../machinery/informer.ts";
 import { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
 import { mayBeMirrored, wantsMirror } from "../plan/mirroring/eligibility.ts";
-import { type MirrorCounts, type MirrorLimits, type MirrorPlan, planMirror } from "../plan/mirroring/plan-mirror.ts";
+import { type MirrorCounts, type MirrorLimits, planMirror } from "../plan/mirroring/plan-mirror.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./endpointslicemirroring-metrics.ts";
 import type { ControllerPorts } from "./ports.ts";
 import { BY_SERVICE, indexByService } from "./slice-events.ts";
+import { SliceWriter } from "./slice-writer.ts";
 import { asError, StaleCacheError } from "./sync-error.ts";
 
 const COMPONENT = "endpoint-slice-mirroring-controller";
@@ -23,6 +23,7 @@ export class EndpointSliceMirroringSync implements Reconciler {
 	readonly #ports: ControllerPorts;
 	readonly #limits: MirrorLimits;
 	readonly #metrics: MirrorMetrics;
+	readonly #writer: SliceWriter;
 	readonly #endpoints: Informer<Endpoints>;
 	readonly #services: Informer<Service>;
 	readonly #slices: Informer<EndpointSlice>;
@@ -31,6 +32,9 @@ export class EndpointSliceMirroringSync implements Reconciler {
 		this.#ports = ports;
 		this.#limits = limits;
 		this.#metrics = mirrorMetrics(ports.metrics);
+		const { tracker } = this;
+		const { wrote } = this.#metrics;
+		this.#writer = new SliceWriter({ client: ports.client, tracker, source: "Endpoints", wrote });
 		this.#endpoints = ports.informers.of(ENDPOINTS);
 		this.#services = ports.informers.of(SERVICES);
 		this.#slices = ports.informers.of(ENDPOINT_SLICES);
@@ -60,7 +64,7 @@ export class EndpointSliceMirroringSync implements Reconciler {
 		const plan = planMirror({ endpoints, existing }, this.#limits);
 		this.#report(endpoints, plan.counts);
 		for (const slice of plan.unchanged) if (!this.tracker.has(slice)) this.tracker.wrote(slice);
-		if (await this.#write(key, plan, signal)) this.#metrics.planned(key, plan.counts);
+		if (await this.#writer.write(key, plan, signal)) this.#metrics.planned(key, plan.counts);
 	}
 
 	#slicesOf(key: string): readonly EndpointSlice[] {
@@ -109,42 +113,4 @@ export class EndpointSliceMirroringSync implements Reconciler {
 			message,
 		});
 	}
-
-	/** False when the namespace is being deleted: then nothing more is to be written. */
-	async #write(key: string, plan: MirrorPlan, signal: AbortSignal): Promise<boolean> {
-		const { client } = this.#ports;
-		const { namespace } = splitKey(key);
-		for (const slice of plan.creates) {
-			try {
-				this.tracker.wrote(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
-			} catch (error) {
-				if (hasCause(error, "NamespaceTerminating")) return false;
-				throw failure("create EndpointSlice", key, error);
-			}
-			this.#metrics.wrote("create");
-		}
-		for (const slice of plan.updates) {
-			try {
-				this.tracker.wrote(await client.update(ENDPOINT_SLICES, slice, { signal }));
-			} catch (error) {
-				throw failure(`update ${slice.metadata.name} EndpointSlice`, key, error);
-			}
-			this.#metrics.wrote("update");
-		}
-		for (const slice of plan.deletes) {
-			const { name } = slice.metadata;
-			try {
-				await client.delete(ENDPOINT_SLICES, { namespace, name }, { signal });
-			} catch (error) {
-				throw failure(`delete ${name} EndpointSlice`, key, error);
-			}
-			this.tracker.deleted(slice);
-			this.#metrics.wrote("delete");
-		}
-		return true;
-	}
-}
-
-function failure(what: string, key: string, cause: unknown): Error {
-	return new Error(`failed to ${what} for Endpoints ${key}: ${asError(cause).message}`, { cause });
 }

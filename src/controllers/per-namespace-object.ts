@@ -1,11 +1,10 @@
 /** Keeps one object of a fixed name in every namespace that is not being deleted. */
 import type { Resource } from "../api/resource.ts";
 import { NAMESPACES } from "../api/resource-names.ts";
-import { hasCause, hasReason } from "../api/status.ts";
 import type { Namespace } from "../api/types/core.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
-import { ignoreAlreadyExists, ignoreNotFound } from "../machinery/expected-errors.ts";
+import { ignoreAlreadyExists, ignoreNotFound, isNamespaceGone } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { WorkQueue } from "../machinery/work-queue.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
@@ -72,6 +71,6 @@ async function ignoreGone(write: Promise<unknown>): Promise<void> {
 	try {
 		await write;
 	} catch (error) {
-		if (!hasReason(error, "NotFound") && !hasCause(error, "NamespaceTerminating")) throw error;
+		if (!isNamespaceGone(error)) throw error;
 	}
 }

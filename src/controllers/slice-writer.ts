@@ -1,0 +1,78 @@
+/** Carries out the writes of a plan of EndpointSlices, and tells the tracker and the metrics of each. */
+import { splitKey } from "../api/resource.ts";
+import { ENDPOINT_SLICES } from "../api/resource-names.ts";
+import { hasCause } from "../api/status.ts";
+import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { Draft } from "../api/types/meta.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
+import type { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
+import { asError } from "./sync-error.ts";
+
+export interface SliceWriterPorts {
+	readonly client: ApiClient;
+	readonly tracker: SliceTracker;
+	/** What slices are written for, as errors name it. */
+	readonly source: "Service" | "Endpoints";
+	/** Told of every write that was made. */
+	wrote(operation: "create" | "update" | "delete"): void;
+}
+
+export interface SliceWrites {
+	readonly creates: readonly Draft<EndpointSlice>[];
+	readonly updates: readonly EndpointSlice[];
+	readonly deletes: readonly EndpointSlice[];
+}
+
+export class SliceWriter {
+	readonly #ports: SliceWriterPorts;
+
+	constructor(ports: SliceWriterPorts) {
+		this.#ports = ports;
+	}
+
+	/**
+	 * Rejects with the first failure, and makes no further write then. Resolves with false when the namespace is
+	 * being deleted: then nothing more is to be written.
+	 *
+	 * @param key `namespace/name` of what the slices are written for.
+	 */
+	async write(key: string, { creates, updates, deletes }: SliceWrites, signal: AbortSignal): Promise<boolean> {
+		const { client, tracker, wrote } = this.#ports;
+		const { namespace } = splitKey(key);
+		for (const slice of creates) {
+			try {
+				tracker.wrote(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
+			} catch (error) {
+				if (hasCause(error, "NamespaceTerminating")) return false;
+				throw this.#failure("create EndpointSlice", key, error);
+			}
+			wrote("create");
+		}
+		for (const slice of updates) {
+			try {
+				tracker.wrote(await client.update(ENDPOINT_SLICES, slice, { signal }));
+			} catch (error) {
+				throw this.#failure(`update ${slice.metadata.name} EndpointSlice`, key, error);
+			}
+			wrote("update");
+		}
+		for (const slice of deletes) await this.delete(key, slice, signal);
+		return true;
+	}
+
+	async delete(key: string, slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+		const { client, tracker, wrote } = this.#ports;
+		const { name } = slice.metadata;
+		try {
+			await client.delete(ENDPOINT_SLICES, { namespace: splitKey(key).namespace, name }, { signal });
+		} catch (error) {
+			throw this.#failure(`delete ${name} EndpointSlice`, key, error);
+		}
+		tracker.deleted(slice);
+		wrote("delete");
+	}
+
+	#failure(what: string, key: string, cause: unknown): Error {
+		return new Error(`failed to ${what} for ${this.#ports.source} ${key}: ${asError(cause).message}`, { cause });
+	}
+}
