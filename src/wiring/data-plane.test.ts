@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Pod } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
+import { assertDefined } from "../kernel/assert.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { service } from "../testing/builders.ts";
 import { ControllerHarness } from "../testing/controller-harness.ts";
@@ -125,9 +126,7 @@ describe("startDataPlane()", () => {
 	test("goes on with the other Pods when one has ended before its endpoint is gone", async () => {
 		const port = await freed(await holdPort());
 		const { world } = await harness(port);
-		const [first] = PODS_AT_START;
-		if (first === undefined) return;
-		world.client.send(PODS, { type: "DELETED", object: first });
+		world.client.send(PODS, { type: "DELETED", object: assertDefined(PODS_AT_START[0], "the first Pod") });
 		await settle();
 		const names = [];
 		for (let i = 0; i < 6; i++) names.push(await hostname(port));
