@@ -28,7 +28,7 @@ export function recycled(changes: Changes, service: Service): Changes {
  * The new slice under the old name. Nothing else of the old one survives, its resourceVersion included:
  * the update is unconditional, and the server fills in what every stored object has.
  */
-function renamed(draft: Draft<EndpointSlice>, old: EndpointSlice): EndpointSlice {
+export function renamed(draft: Draft<EndpointSlice>, old: EndpointSlice): EndpointSlice {
 	const { generateName: _, ...metadata } = draft.metadata;
 	return {
 		...draft,

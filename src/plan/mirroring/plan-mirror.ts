@@ -6,11 +6,12 @@
  */
 import type { Endpoints } from "../../api/types/core.ts";
 import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
-import type { Draft, ObjectMeta } from "../../api/types/meta.ts";
+import type { Draft } from "../../api/types/meta.ts";
 import { assert } from "../../kernel/assert.ts";
 import { compareStrings, groupBy } from "../../kernel/order.ts";
 import { identityOf, sameEndpoint } from "../endpointslice/endpoint.ts";
 import { portGroupKey } from "../endpointslice/port-group.ts";
+import { renamed } from "../endpointslice/recycle.ts";
 import { hasMetadataOf, mirrorMetadata } from "./mirror-metadata.ts";
 import { groupKey, type MirroredGroup, mirroredGroups } from "./mirrored-groups.ts";
 
@@ -149,17 +150,6 @@ function recycled({ creates, updates, deletes }: Draw): Pick<MirrorPlan, "create
 		else renewed.push(renamed(draft, slice));
 	}
 	return { creates: kept, updates: [...updates, ...renewed], deletes: [...free.values()].flat() };
-}
-
-/** The new slice under an old name. The server fills in what every stored object has. */
-function renamed(draft: Draft<EndpointSlice>, old: EndpointSlice): EndpointSlice {
-	const { generateName: _, ...metadata } = draft.metadata;
-	return {
-		...draft,
-		apiVersion: old.apiVersion,
-		kind: old.kind,
-		metadata: { ...metadata, name: old.metadata.name } as ObjectMeta,
-	};
 }
 
 /** Older ones are kept rather than newer ones. */
