@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Endpoints } from "../api/types/core.ts";
 import { PrometheusMetrics } from "../edge/prometheus-metrics.ts";
+import { WorkQueues } from "../machinery/work-queues.ts";
 import { NO_HINTS } from "../plan/endpointslice/hints.ts";
 import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 import { meta, node, service } from "../testing/builders.ts";
@@ -36,7 +37,7 @@ async function page(): Promise<readonly string[]> {
 	harness.client.onWrite = ({ plural }) => {
 		if (failing.delete(plural)) throw new Error("once");
 	};
-	const ports = { ...harness, metrics };
+	const ports = { ...harness, metrics, queues: new WorkQueues({ clock: harness.clock, metrics }) };
 	const controllers = [EndpointSliceController, EndpointsController, EndpointSliceMirroringController];
 	const running = controllers.map((Controller) => new Controller(ports));
 	await harness.start({
@@ -95,6 +96,8 @@ describe("metrics are upstream's:", () => {
 		["workqueue_adds_total", "counter{name}"],
 		["workqueue_retries_total", "counter{name}"],
 		["workqueue_depth", "gauge{name}"],
+		["workqueue_unfinished_work_seconds", "gauge{name}"],
+		["workqueue_longest_running_processor_seconds", "gauge{name}"],
 		["workqueue_queue_duration_seconds", `histogram{name} ${CLIENT_GO}`],
 		["workqueue_work_duration_seconds", `histogram{name} ${CLIENT_GO}`],
 	])("%s", (name, description) => {
