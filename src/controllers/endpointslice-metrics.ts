@@ -1,7 +1,7 @@
 /** The EndpointSlice controller's metrics, under upstream's names. */
 import type { Service } from "../api/types/core.ts";
 import type { Metrics } from "../kernel/metrics.ts";
-import { wantsTopologyHints } from "../plan/endpointslice/hints.ts";
+import { trafficDistributionOf, wantsTopologyHints } from "../plan/endpointslice/hints.ts";
 import type { FamilyCounts, FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 
 const PREFIX = "endpoint_slice_controller_";
@@ -49,11 +49,13 @@ export function sliceMetrics(metrics: Metrics): SliceMetrics {
 		synced: (result) => series.syncs.add(1, { result }),
 		wrote: (operation) => series.changes.add(1, { operation }),
 		planned(key, service, plan) {
-			const { trafficDistribution } = service.spec;
+			// Hints by CPU outrank the field, and an unknown value asks for nothing.
+			const topology = wantsTopologyHints(service);
+			const trafficDistribution = topology ? undefined : trafficDistributionOf(service);
 			series.added.observe(plan.counts.added);
 			series.removed.observe(plan.counts.removed);
 			series.changed.observe(plan.creates.length + plan.updates.length + plan.deletes.length, {
-				topology: wantsTopologyHints(service) ? "Auto" : "Disabled",
+				topology: topology ? "Auto" : "Disabled",
 				traffic_distribution: trafficDistribution ?? "",
 			});
 			replace(key, { counts: plan.counts, trafficDistribution });
