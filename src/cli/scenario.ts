@@ -45,13 +45,13 @@ async function ran(places: readonly string[], flags: ScenarioFlags): Promise<rea
 	const { resultText, totalsText } = await import("../scenario/report/text.ts");
 	const { env } = process;
 	const program = flags.kubectl ?? env["KUBECTL"] ?? findProgram("kubectl", env["PATH"] ?? "");
-	const kubectl = new Kubectl({ program, cacheFolder: cacheFolder() });
+	const kubectl = program === undefined ? {} : { kubectl: new Kubectl({ program, cacheFolder: cacheFolder() }) };
 	const files = await scenarioFiles(places).catch((error: Error) => {
 		throw new UsageError(error.message);
 	});
 	const results: FileResult[] = [];
 	for (const file of files) {
-		const each = await runFile(file, { seed: flags.seed, kubectl });
+		const each = await runFile(file, { seed: flags.seed, ...kubectl });
 		results.push(each);
 		if (flags.output === "text") process.stdout.write(traceText(each, flags) + resultText(each, paint));
 		else tellProgress(`${results.length}/${files.length} ${each.result.kind} ${file}`);

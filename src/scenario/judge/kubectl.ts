@@ -13,8 +13,8 @@ import type { ScenarioRun } from "../run.ts";
 import { type Problem, unless } from "./verdict.ts";
 
 export interface KubectlOptions {
-	/** Path of the program; absent: expectations of it stay pending. */
-	readonly program: string | undefined;
+	/** Path of the program. */
+	readonly program: string;
 	/** Where certificates are kept. */
 	readonly cacheFolder: string;
 }
@@ -39,9 +39,8 @@ export class Kubectl {
 		this.#options = options;
 	}
 
-	async judge(run: ScenarioRun, wanted: KubectlExpectation, at: string): Promise<readonly Problem[] | "no kubectl"> {
+	async judge(run: ScenarioRun, wanted: KubectlExpectation, at: string): Promise<readonly Problem[]> {
 		const { program } = this.#options;
-		if (program === undefined) return "no kubectl";
 		if (wanted.min_version !== undefined && isOlder(await this.#versionOf(program), wanted.min_version)) return [];
 		const { stdout, stderr, exit } = await this.#output(program, run, words(wanted.args));
 		const { contains = [], not_contains: lacks = [], counts = {}, stderr_counts: errorCounts = {} } = wanted;

@@ -27,8 +27,14 @@ function details(file: string, result: ScenarioResult, paint: Paint): readonly s
 	if (result.kind === "unreadable") {
 		return result.faults.map(({ line, column, message }) => `  ${file}:${line}:${column}: ${message}`);
 	}
-	const pending = result.pending.map((subject) => `  pending: ${subject} is not built yet`);
+	const pending = result.pending.map((subject) => `  ${pendingText(subject)}`);
 	return result.kind === "pending" ? pending : [...problems(result.problems, paint), ...pending];
+}
+
+/** Why an expectation of this part is not judged. */
+export function pendingText(subject: string): string {
+	if (subject === "kubectl") return "pending: no kubectl was found: give its path with --kubectl";
+	return `pending: ${subject} is not built yet`;
 }
 
 /** Problems of one assertion have one history: it is told once, after the last of them. */
