@@ -9,7 +9,7 @@ import type { Draft } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { type DeploymentPlan, planDeployment, type Resize } from "../plan/workloads/deployment.ts";
 import { withCreateError } from "../plan/workloads/deployment-conditions.ts";
 import { hasTemplateOf } from "../plan/workloads/deployment-replica-sets.ts";
@@ -39,7 +39,7 @@ export class DeploymentController implements Controller, Reconciler {
 		this.#deployments = ports.informers.of(DEPLOYMENTS);
 		this.#sets = ports.informers.of(REPLICA_SETS);
 		this.#pods = ports.informers.of(PODS);
-		this.#queue = new WorkQueue({ name: "deployment", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "deployment" });
 		this.#setOwners = new OwnerIndex(this.#sets);
 		this.#podOwners = new OwnerIndex(this.#pods);
 	}

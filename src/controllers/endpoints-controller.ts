@@ -9,7 +9,7 @@ import type { Endpoints } from "../api/types/core.ts";
 import { LEADER_ANNOTATION } from "../api/well-known.ts";
 import { ownValue } from "../kernel/json.ts";
 import { RETRIES_MAX, runWorkers } from "../machinery/controller.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { EndpointsSync } from "./endpoints-sync.ts";
 import { enqueueServices } from "./enqueue-services.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
@@ -43,10 +43,10 @@ export class EndpointsController implements Controller {
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
-		const { informers, clock, log, metrics } = this.#ports;
+		const { informers, queues, clock, log } = this.#ports;
 		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointsSync(this.#ports, this.#options);
-		const queue = new WorkQueue<string>({ name: "endpoint", clock, metrics });
+		const queue = queues.make<string>({ name: "endpoint" });
 		const stopListening = this.#listen(sync, queue);
 		try {
 			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINTS)];

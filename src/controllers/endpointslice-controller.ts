@@ -8,7 +8,7 @@ import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts
 import type { Node } from "../api/types/core.ts";
 import { ENDPOINTSLICE_CONTROLLER, ZONE_LABEL } from "../api/well-known.ts";
 import { RETRIES_MAX, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { changesTopology } from "../plan/endpointslice/zone-ratios.ts";
 import { EndpointSliceSync } from "./endpointslice-sync.ts";
 import { enqueueServices } from "./enqueue-services.ts";
@@ -54,11 +54,11 @@ export class EndpointSliceController implements Controller {
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
-		const { informers, clock, log, metrics } = this.#ports;
+		const { informers, queues, clock, log } = this.#ports;
 		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
-		const queue = new WorkQueue<string>({ name: "endpoint_slice", clock, metrics, retries: RETRIES });
-		const topology = new WorkQueue<"nodes">({ clock });
+		const queue = queues.make<string>({ name: "endpoint_slice", retries: RETRIES });
+		const topology = queues.make<"nodes">({ name: "endpoint_slice_topology" });
 		const stopListening = this.#listen(sync, queue, topology);
 		try {
 			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINT_SLICES), informers.of(NODES)];

@@ -9,7 +9,7 @@ import type { Endpoints, Service } from "../api/types/core.ts";
 import { ENDPOINTSLICEMIRRORING_CONTROLLER } from "../api/well-known.ts";
 import { RETRIES_MAX, runWorkers } from "../machinery/controller.ts";
 import type { Handlers } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { mayBeMirrored, wantsMirror } from "../plan/mirroring/eligibility.ts";
 import { EndpointSliceMirroringSync } from "./endpointslicemirroring-sync.ts";
 import { checkBounds } from "./flags.ts";
@@ -52,11 +52,11 @@ export class EndpointSliceMirroringController implements Controller {
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
-		const { informers, clock, log, metrics } = this.#ports;
+		const { informers, queues, clock, log } = this.#ports;
 		const { concurrentSyncs, retriesMax } = this.#options;
 		const limits = { addressesPerSubsetMax: this.#options.maxEndpointsPerSubset };
 		const sync = new EndpointSliceMirroringSync(this.#ports, limits);
-		const queue = new WorkQueue<string>({ name: "endpoint_slice_mirroring", clock, metrics, retries: RETRIES });
+		const queue = queues.make<string>({ name: "endpoint_slice_mirroring", retries: RETRIES });
 		const stopListening = this.#listen(sync, queue);
 		try {
 			const read = [informers.of(ENDPOINTS), informers.of(ENDPOINT_SLICES), informers.of(SERVICES)];

@@ -4,7 +4,7 @@ import { hasReason } from "../api/status.ts";
 import type { KubeObject, OwnerReference } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	blocks,
 	FOREGROUND_FINALIZER,
@@ -32,7 +32,7 @@ export class GarbageCollector implements Controller, Reconciler {
 	constructor(ports: ControllerPorts, resources: readonly Resource[]) {
 		this.#ports = ports;
 		this.#resources = resources;
-		this.#queue = new WorkQueue({ name: "garbage_collector", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "garbage_collector" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

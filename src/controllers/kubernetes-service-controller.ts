@@ -5,7 +5,7 @@ import type { Draft, KubeObject, StringMap } from "../api/types/meta.ts";
 import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	API_SERVICE,
 	type ApiPlace,
@@ -26,7 +26,7 @@ export class KubernetesServiceController implements Controller, Reconciler {
 	constructor(ports: ControllerPorts, place: ApiPlace) {
 		this.#ports = ports;
 		this.#place = place;
-		this.#queue = new WorkQueue({ name: "kubernetes_service", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "kubernetes_service" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

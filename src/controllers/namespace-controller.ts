@@ -6,7 +6,7 @@ import type { KubeObject } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
@@ -29,7 +29,7 @@ export class NamespaceController implements Controller, Reconciler {
 		this.#ports = ports;
 		this.#namespaces = ports.informers.of(NAMESPACES);
 		this.#resources = resources.filter(({ namespaced, plural }) => namespaced && plural !== PODS.plural);
-		this.#queue = new WorkQueue({ name: "namespace", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "namespace" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

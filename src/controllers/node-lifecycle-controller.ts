@@ -7,7 +7,7 @@ import type { Node, Pod } from "../api/types/core.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	type NodeProbe,
 	nextProbe,
@@ -52,7 +52,7 @@ export class NodeLifecycleController implements Controller, Reconciler {
 		this.#nodes = ports.informers.of(NODES);
 		this.#leases = ports.informers.of(LEASES);
 		this.#podsByNode = new PodsByNode(ports.informers.of(PODS));
-		this.#queue = new WorkQueue({ name: "node_lifecycle", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "node_lifecycle" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import type { Draft, KubeObject } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreAlreadyExists, ignoreNotFound, isNamespaceGone } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
 export interface PerNamespaceObject<T extends KubeObject> {
@@ -33,7 +33,7 @@ export class PerNamespaceController<T extends KubeObject> implements Controller,
 		this.#wanted = wanted;
 		this.#namespaces = ports.informers.of(NAMESPACES);
 		this.#objects = ports.informers.of(wanted.resource);
-		this.#queue = new WorkQueue({ name: wanted.name, clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: wanted.name });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

@@ -6,11 +6,13 @@ import type { Random } from "../kernel/random.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import type { Informers } from "../machinery/informers.ts";
+import type { WorkQueues } from "../machinery/work-queues.ts";
 
 export interface ControllerPorts {
 	readonly client: ApiClient;
 	/** Shared by all controllers; whoever made them runs them. */
 	readonly informers: Informers;
+	readonly queues: WorkQueues;
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly log: Logger;

@@ -9,7 +9,7 @@ import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { hasEnded, isActive, mattersToWorkload } from "../plan/workloads/pod-state.ts";
 import {
 	planReplicaSet,
@@ -43,7 +43,7 @@ export class ReplicaSetController implements Controller, Reconciler {
 		this.#ports = ports;
 		this.#sets = ports.informers.of(REPLICA_SETS);
 		this.#pods = ports.informers.of(PODS);
-		this.#queue = new WorkQueue({ name: "replicaset", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "replicaset" });
 		this.#setOwners = new OwnerIndex(this.#sets);
 		this.#podOwners = new OwnerIndex(this.#pods);
 	}

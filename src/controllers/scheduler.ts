@@ -8,7 +8,7 @@ import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { timestamp } from "../plan/timestamp.ts";
 import { demandOf } from "../plan/workloads/pod-demand.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
@@ -32,7 +32,7 @@ export class Scheduler implements Controller, Reconciler {
 		this.#ports = ports;
 		this.#pods = ports.informers.of(PODS);
 		this.#nodes = ports.informers.of(NODES);
-		this.#queue = new WorkQueue({ name: "scheduler", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "scheduler" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

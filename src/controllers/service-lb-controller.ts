@@ -5,7 +5,7 @@ import type { LoadBalancerIngress, Service } from "../api/types/core.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { planIngress, wantsLoadBalancer } from "../plan/load-balancer/ingress.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 import { SeenWrites } from "./seen-writes.ts";
@@ -30,7 +30,7 @@ export class ServiceLoadBalancerController implements Controller, Reconciler {
 		this.#ports = ports;
 		this.#services = ports.informers.of(SERVICES);
 		this.#services.addIndex(BY_INGRESS_IP, ingressIPs);
-		this.#queue = new WorkQueue({ name: "service", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "service" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

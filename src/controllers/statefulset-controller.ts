@@ -9,7 +9,7 @@ import type { Draft, KubeObject, StringMap } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import { BY_NAMESPACE, type Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { planStatefulSet, type StatefulSetPlan } from "../plan/workloads/stateful-set.ts";
 import { ordinalOf } from "../plan/workloads/stateful-set-pod.ts";
 import type { RevisionChange } from "../plan/workloads/stateful-set-revisions.ts";
@@ -43,7 +43,7 @@ export class StatefulSetController implements Controller, Reconciler {
 		this.#sets = ports.informers.of(STATEFUL_SETS);
 		this.#pods = ports.informers.of(PODS);
 		this.#revisions = ports.informers.of(CONTROLLER_REVISIONS);
-		this.#queue = new WorkQueue({ name: "statefulset", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "statefulset" });
 		this.#podOwners = new OwnerIndex(this.#pods);
 		this.#revisionOwners = new OwnerIndex(this.#revisions);
 	}

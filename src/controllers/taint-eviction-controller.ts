@@ -6,7 +6,7 @@ import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
-import { WorkQueue } from "../machinery/work-queue.ts";
+import type { WorkQueue } from "../machinery/work-queue.ts";
 import { disruptedStatus, evictionOf } from "../plan/node-lifecycle/eviction.ts";
 import { PodsByNode } from "./pods-by-node.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
@@ -28,7 +28,7 @@ export class TaintEvictionController implements Controller, Reconciler {
 		this.#nodes = ports.informers.of(NODES);
 		this.#pods = ports.informers.of(PODS);
 		this.#podsByNode = new PodsByNode(this.#pods);
-		this.#queue = new WorkQueue({ name: "noexec_taint", clock: ports.clock, metrics: ports.metrics });
+		this.#queue = ports.queues.make({ name: "noexec_taint" });
 	}
 
 	async run(signal: AbortSignal): Promise<void> {

@@ -24,6 +24,14 @@ export class DelayedKeys<Key> {
 		this.#release = release;
 	}
 
+	get size(): number {
+		return this.#dueAtMs.size;
+	}
+
+	keys(): Key[] {
+		return [...this.#dueAtMs.keys()];
+	}
+
 	/** The earlier of two times for one key wins. */
 	add(key: Key, delayMs: number): void {
 		const atMs = this.#clock.monotonicMs() + delayMs;

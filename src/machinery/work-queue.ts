@@ -21,6 +21,18 @@ export interface WorkQueueOptions {
 	readonly retries?: RetryLimits;
 }
 
+/** Keys of a queue, counted by what they wait for. */
+export interface QueueLoad {
+	/** Added, and not handed out yet. */
+	readonly waiting: number;
+	/** Handed out and not done. */
+	readonly processing: number;
+	/** Due at a later time, though nothing failed. */
+	readonly delayed: number;
+	/** Failed, and due for another try at a later time. */
+	readonly retrying: number;
+}
+
 export class WorkQueue<Key> {
 	readonly #clock: Clock;
 	readonly #metrics: QueueMetrics;
@@ -45,6 +57,21 @@ export class WorkQueue<Key> {
 	/** Keys that could be handed out now. */
 	get depth(): number {
 		return this.#waiting.length - this.#head;
+	}
+
+	load(): QueueLoad {
+		const retrying = this.retrying().length;
+		return {
+			waiting: this.#dirty.size,
+			processing: this.#processing.size,
+			delayed: this.#delayed.size - retrying,
+			retrying,
+		};
+	}
+
+	/** The keys that failed and are due for another try at a later time. */
+	retrying(): readonly Key[] {
+		return this.#delayed.keys().filter((key) => this.requeues(key) > 0);
 	}
 
 	add(key: Key): void {

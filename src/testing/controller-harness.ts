@@ -2,6 +2,7 @@
 import type { Logger } from "../kernel/logger.ts";
 import type { EventInput } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
+import { WorkQueues } from "../machinery/work-queues.ts";
 import { RecordingClient } from "./recording-client.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
 import { SeededRandom } from "./seeded.ts";
@@ -25,6 +26,7 @@ export class ControllerHarness {
 		error: (message) => this.warnings.push(message),
 	};
 	readonly informers: Informers = new Informers(this);
+	readonly queues: WorkQueues = new WorkQueues(this);
 	readonly #stop = new AbortController();
 	#running: Promise<unknown> = Promise.resolve();
 

@@ -1,17 +1,6 @@
 /** An ApiClient whose process dies at one of its calls: from then on nothing gets out, and no answer comes back. */
-import type { ObjectKey, Resource } from "../api/resource.ts";
-import type { Status } from "../api/status.ts";
-import type { Draft, KubeObject } from "../api/types/meta.ts";
-import type {
-	ApiClient,
-	DeleteOptions,
-	ListOptions,
-	ListResult,
-	PatchType,
-	WatchEvent,
-	WatchOptions,
-	WriteOptions,
-} from "../machinery/api-client.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
+import { type ClientCall, type Faults, FaultyClient } from "./faulty-client.ts";
 
 export interface Death {
 	/** The call at which it happens, counted from 1. */
@@ -21,97 +10,58 @@ export interface Death {
 	readonly isSent: boolean;
 }
 
-export class MortalClient implements ApiClient {
-	readonly #client: ApiClient;
-	readonly #death: Death;
-	#calls = 0;
-	#isDead = false;
-	#bury: (reason: Error) => void = () => undefined;
-	readonly #silence: Promise<never>;
+const READS = new Set<ClientCall["verb"]>(["get", "list", "watch"]);
+
+export class MortalClient extends FaultyClient {
+	readonly #dying: Dying;
 
 	constructor(client: ApiClient, death: Death) {
-		this.#client = client;
-		this.#death = death;
-		this.#silence = new Promise((_, reject) => (this.#bury = reject));
-		this.#silence.catch(() => undefined);
+		const dying = new Dying(death);
+		super(client, dying);
+		this.#dying = dying;
 	}
 
 	get isDead(): boolean {
-		return this.#isDead;
+		return this.#dying.isDead;
 	}
 
 	/** Ends the calls that would wait for ever, once those who wait are told to stop. */
 	bury(): void {
-		this.#isDead = true;
-		this.#bury(new Error("the process is dead"));
+		this.#dying.bury();
+	}
+}
+
+class Dying implements Faults {
+	isDead = false;
+	readonly #death: Death;
+	#calls = 0;
+	#end: (reason: Error) => void = () => undefined;
+	readonly #silence: Promise<never>;
+
+	constructor(death: Death) {
+		this.#death = death;
+		this.#silence = new Promise((_, reject) => (this.#end = reject));
+		this.#silence.catch(() => undefined);
 	}
 
-	get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, signal?: AbortSignal): Promise<T> {
-		return this.#call(false, () => this.#client.get(resource, key, signal));
+	bury(): void {
+		this.isDead = true;
+		this.#end(new Error("the process is dead"));
 	}
 
-	list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
-		return this.#call(false, () => this.#client.list(resource, options));
-	}
-
-	async *watch<T extends KubeObject>(
-		resource: Resource<T>,
-		options: WatchOptions,
-	): AsyncIterable<readonly WatchEvent<T>[]> {
-		await this.#call(false, () => Promise.resolve());
-		for await (const batch of this.#client.watch(resource, options)) {
-			if (this.#isDead) return;
-			yield batch;
-		}
-	}
-
-	create<T extends KubeObject>(
-		resource: Resource<T>,
-		namespace: string,
-		object: Draft<T>,
-		options?: WriteOptions,
-	): Promise<T> {
-		return this.#call(true, () => this.#client.create(resource, namespace, object, options));
-	}
-
-	update<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-		return this.#call(true, () => this.#client.update(resource, object, options));
-	}
-
-	patch<T extends KubeObject>(
-		resource: Resource<T>,
-		key: ObjectKey,
-		patch: { readonly type: PatchType; readonly body: unknown },
-		options?: WriteOptions,
-	): Promise<T> {
-		return this.#call(true, () => this.#client.patch(resource, key, patch, options));
-	}
-
-	post(resource: Resource, key: ObjectKey, subresource: string, body: unknown, signal?: AbortSignal): Promise<Status> {
-		return this.#call(true, () => this.#client.post(resource, key, subresource, body, signal));
-	}
-
-	delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: DeleteOptions): Promise<T | Status> {
-		return this.#call(true, () => this.#client.delete(resource, key, options));
-	}
-
-	deleteCollection<T extends KubeObject>(
-		resource: Resource<T>,
-		namespace: string,
-		options?: DeleteOptions & { readonly labelSelector?: string },
-	): Promise<void> {
-		return this.#call(true, () => this.#client.deleteCollection(resource, namespace, options));
-	}
-
-	async #call<R>(isWrite: boolean, send: () => Promise<R>): Promise<R> {
-		if (this.#isDead) return this.#silence;
-		if (isWrite || this.#death.counts === "calls") this.#calls++;
+	async call<R>({ verb }: ClientCall, send: () => Promise<R>): Promise<R> {
+		if (this.isDead) return this.#silence;
+		if (!READS.has(verb) || this.#death.counts === "calls") this.#calls++;
 		if (this.#calls < this.#death.atCall) {
 			const answer = await send();
-			return this.#isDead ? this.#silence : answer;
+			return this.isDead ? this.#silence : answer;
 		}
-		this.#isDead = true;
+		this.isDead = true;
 		if (this.#death.isSent) await send().catch(() => undefined);
 		return this.#silence;
+	}
+
+	deliver(): boolean {
+		return !this.isDead;
 	}
 }

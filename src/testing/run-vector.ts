@@ -11,6 +11,7 @@ import type { ControllerPorts } from "../controllers/ports.ts";
 import type { Reconciler } from "../machinery/controller.ts";
 import type { EventInput } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
+import { WorkQueues } from "../machinery/work-queues.ts";
 import { nextTriggerTime, type TriggerTimes } from "../plan/trigger-time.ts";
 import { RecordingClient } from "./recording-client.ts";
 import { SeededRandom } from "./seeded.ts";
@@ -33,7 +34,9 @@ export async function runVector(vector: Vector): Promise<VectorWrites> {
 	const recorder = {
 		record: ({ type, reason, message }: EventInput) => events.push(`${type} ${reason} ${message}`),
 	};
-	const sync = reconciler(vector, { ...shared, informers, metrics: silentMetrics, recorder });
+	const metrics = silentMetrics;
+	const queues = new WorkQueues({ clock, metrics });
+	const sync = reconciler(vector, { ...shared, informers, queues, metrics, recorder });
 	const stop = new AbortController();
 	void informers.run(stop.signal);
 	await informers.whenSynced(stop.signal);

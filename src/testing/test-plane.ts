@@ -22,6 +22,7 @@ import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
+import { WorkQueues } from "../machinery/work-queues.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore, type Store } from "../store/store.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
@@ -85,7 +86,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const informers = new Informers({ client: partsClient, clock, random, log });
 	const recorder = new EventRecorder({ client: partsClient, clock, random, log, metrics });
 	const logs = new ContainerLogs(metrics);
-	const ports = { client: partsClient, informers, recorder, logs, clock, random, log, metrics };
+	const queues = new WorkQueues({ clock, metrics });
+	const ports = { client: partsClient, informers, queues, recorder, logs, clock, random, log, metrics };
 	const fleet = settings.nodes === 0 ? [] : [new Fleet(ports, { ...settings, kubeletVersion: "v1.36.2" })];
 	const stopping = new AbortController();
 	setMaxListeners(0, stopping.signal);

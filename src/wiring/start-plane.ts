@@ -10,6 +10,7 @@ import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
+import { WorkQueues } from "../machinery/work-queues.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { checkOptions } from "./check-options.ts";
@@ -123,7 +124,8 @@ function startParts(
 ): Parts {
 	const informers = new Informers({ client, ...system });
 	const recorder = new EventRecorder({ client, ...system });
-	const ports = { client, informers, recorder, logs, ...system };
+	const queues = new WorkQueues(system);
+	const ports = { client, informers, queues, recorder, logs, ...system };
 	const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
 	const listen = { host: options.listen.host, port };
 	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
