@@ -116,6 +116,26 @@ describe("a Service is synced", () => {
 	});
 });
 
+test("a Service with hints by CPU is synced at once when a Node goes and leaves a zone without its share", async () => {
+	const sized = (name: string, zone: string): Node => {
+		const made = node(name, zone);
+		return { ...made, status: { ...made.status, allocatable: { cpu: "1" } } };
+	};
+	harness = new ControllerHarness();
+	const annotations = { "service.kubernetes.io/topology-mode": "Auto" };
+	harness.client.serve(SERVICES, []);
+	harness.client.serve(PODS, podRange(0, 2));
+	harness.client.serve(NODES, [sized("n1", "za"), sized("n2", "zb")]);
+	await harness.start(new EndpointSliceController(harness));
+	harness.client.send(SERVICES, { type: "ADDED", object: service("web", {}, { annotations }) });
+	await harness.clock.advance(60_000);
+	expect(harness.events).toEqual([expect.stringContaining("TopologyAwareHintsEnabled")]);
+	harness.client.send(NODES, { type: "DELETED", object: sized("n2", "zb") });
+	await harness.clock.advance(0);
+	// Its own write has not come back, so that the sync that was woken waits for it.
+	expect(harness.metrics.values.get("endpoint_slice_controller_syncs{result=stale}")).toBe(1);
+});
+
 test("a slice that names no Service is logged, and wakes nobody", async () => {
 	const { metadata } = slice;
 	const labels = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
