@@ -107,9 +107,9 @@ describe("a Service is synced", () => {
 		expect(await syncedAt(event, batchPeriodMs)).toEqual(times);
 	});
 
-	test("with a Node's new zone, when something else wakes it", async () => {
+	test("with a Node's new zone for all of its Pods, when a change of one wakes it", async () => {
 		await syncedAt((client) => client.send(NODES, { type: "MODIFIED", object: moved }));
-		harness.client.send(SERVICES, { type: "MODIFIED", object: newer(web) });
+		harness.client.send(PODS, { type: "MODIFIED", object: changed({ isReady: false }) });
 		await harness.clock.advance(0);
 		const [write] = harness.client.writes;
 		expect(write).toMatchObject({ key: "default/a", object: { endpoints: [{ zone: "zb" }, { zone: "zb" }] } });

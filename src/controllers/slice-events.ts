@@ -36,8 +36,7 @@ export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceLi
 		},
 		deleted(slice) {
 			// A slice that this process never wrote is not missed: it may be left over from before.
-			if (!isManaged(slice) || !tracker.has(slice)) return;
-			if (!tracker.sawDeletion(slice)) enqueueServiceOf(slice);
+			if (isManaged(slice) && !tracker.sawDeletion(slice)) enqueueServiceOf(slice);
 		},
 	};
 }

@@ -25,7 +25,7 @@ function endpointOf(traits: PodTraits, of: Service = web): string {
 	const [found] = families.flatMap(({ creates }) => creates.flatMap(({ endpoints }) => endpoints ?? []));
 	if (found === undefined) return families.some(({ problems }) => problems.length > 0) ? "skipped" : "none";
 	const words = Object.entries(found.conditions).flatMap(([name, value]) => (value === true ? [name] : []));
-	return [...found.addresses, ...words, `node=${found.nodeName ?? ""}`, `zone=${found.zone ?? ""}`].join(" ");
+	return [...found.addresses, ...words, `node=${found.nodeName ?? "none"}`, `zone=${found.zone ?? "none"}`].join(" ");
 }
 
 describe("a Service has slices of", () => {
@@ -82,20 +82,20 @@ describe("a Pod", () => {
 			},
 			notReady,
 		],
-		["on a Node without zone has no zone", { ip, node: "bare" }, `${ip} ready serving node=bare zone=`],
-		["on a Node with an empty zone has no zone", { ip, node: "blank" }, `${ip} ready serving node=blank zone=`],
+		["on a Node without zone has no zone", { ip, node: "bare" }, `${ip} ready serving node=bare zone=none`],
+		["on a Node with an empty zone has no zone", { ip, node: "blank" }, `${ip} ready serving node=blank zone=none`],
 		["whose Node is not there is skipped", { ip, node: "ghost" }, "skipped"],
 		["on no Node is skipped", { ip, node: "" }, "skipped"],
 		[
 			"whose Node is not there has an endpoint without zone when all are published",
 			{ ip, node: "ghost" },
-			`${ip} ready serving node=ghost zone=`,
+			`${ip} ready serving node=ghost zone=none`,
 			published,
 		],
 		[
 			"on no Node has an endpoint without Node and zone when all are published",
 			{ ip, node: "" },
-			`${ip} ready serving node= zone=`,
+			`${ip} ready serving node=none zone=none`,
 			published,
 		],
 		["that has failed on a Node that is gone troubles nobody", { node: "ghost", status: { phase: "Failed" } }, "none"],
