@@ -22,6 +22,17 @@ describe("the flags of up", () => {
 		{ args: ["--listen", ":80"], is: { listen: { host: "127.0.0.1", port: 80 } } },
 		{ args: ["--zones", "a, b_1,Z.z"], is: { zones: ["a", "b_1", "Z.z"] } },
 		{ args: ["--node-monitor-grace-period", "1.5m"], is: { nodeMonitorGracePeriodMs: 90_000 } },
+		{ args: ["--endpointslice-updates-batch-period", "1s"], is: { endpointSliceUpdatesBatchPeriodMs: 1_000 } },
+		{ args: ["--endpoint-updates-batch-period", "500ms"], is: { endpointUpdatesBatchPeriodMs: 500 } },
+		{
+			args: ["--mirroring-endpointslice-updates-batch-period", "2s"],
+			is: { mirroringEndpointSliceUpdatesBatchPeriodMs: 2_000 },
+		},
+		{ args: ["--concurrent-endpoint-syncs", "7"], is: { concurrentEndpointSyncs: 7 } },
+		{
+			args: ["--mirroring-concurrent-service-endpoint-syncs", "50"],
+			is: { mirroringConcurrentServiceEndpointSyncs: 50 },
+		},
 		{ args: ["--controllers", "*,-scheduler"], is: { controllers: ["*", "-scheduler"] } },
 	])("$args are read", ({ args, is }) => {
 		expect(optionsOf(...args)).toMatchObject(is);
@@ -35,6 +46,11 @@ describe("the flags of up", () => {
 		{ args: ["--service-node-port-range", "2-1"] },
 		{ args: ["--network", "netns"] },
 		{ args: ["--nodes", "1e3"] },
+		{ args: ["--endpointslice-updates-batch-period", "-1s"] },
+		{ args: ["--endpoint-updates-batch-period", "-1s"] },
+		{ args: ["--mirroring-endpointslice-updates-batch-period", "-500ms"] },
+		{ args: ["--concurrent-endpoint-syncs", "0"] },
+		{ args: ["--mirroring-concurrent-service-endpoint-syncs", "51"] },
 	])("$args is refused, and the flag named", ({ args }) => {
 		expect(() => optionsOf(...args)).toThrow(`option '${args[0]} <`);
 	});

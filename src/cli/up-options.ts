@@ -20,7 +20,11 @@ export interface UpFlags {
 	readonly maxEndpointsPerSlice: number;
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointsliceUpdatesBatchPeriod: number;
+	readonly concurrentEndpointSyncs: number;
+	readonly endpointUpdatesBatchPeriod: number;
 	readonly mirroringMaxEndpointsPerSubset: number;
+	readonly mirroringConcurrentServiceEndpointSyncs: number;
+	readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
 	readonly retryBudget: number;
 	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
@@ -53,7 +57,16 @@ const ROWS: readonly Row[] = [
 	["--max-endpoints-per-slice <n>", "endpoints in one EndpointSlice", whole(1, 1000), "100"],
 	["--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), "5"],
 	["--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, "0s"],
+	["--concurrent-endpoint-syncs <n>", "Services whose Endpoints are synced at once", whole(1, 1000), "5"],
+	["--endpoint-updates-batch-period <duration>", "as above, for Endpoints instead of EndpointSlices", durationMs, "0s"],
 	["--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), "1000"],
+	["--mirroring-concurrent-service-endpoint-syncs <n>", "Endpoints that are mirrored at once", whole(1, 50), "5"],
+	[
+		"--mirroring-endpointslice-updates-batch-period <duration>",
+		"wait after somebody changed a mirrored slice",
+		durationMs,
+		"0s",
+	],
 	[
 		"--retry-budget <n>",
 		"retries of a failing Service before it waits for an event; 0: no end",
@@ -104,7 +117,11 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		maxEndpointsPerSlice: flags.maxEndpointsPerSlice,
 		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
 		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
+		concurrentEndpointSyncs: flags.concurrentEndpointSyncs,
+		endpointUpdatesBatchPeriodMs: flags.endpointUpdatesBatchPeriod,
 		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
+		mirroringConcurrentServiceEndpointSyncs: flags.mirroringConcurrentServiceEndpointSyncs,
+		mirroringEndpointSliceUpdatesBatchPeriodMs: flags.mirroringEndpointsliceUpdatesBatchPeriod,
 		retryBudget: flags.retryBudget,
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,

@@ -58,7 +58,7 @@ export class EndpointSliceController implements Controller {
 		const { concurrentSyncs, retriesMax } = this.#options;
 		const sync = new EndpointSliceSync(this.#ports, { endpointsPerSliceMax: this.#options.maxEndpointsPerSlice });
 		const queue = queues.make<string>({ name: "endpoint_slice", retries: RETRIES });
-		const topology = queues.make<"nodes">({ name: "endpoint_slice_topology" });
+		const topology = queues.make<"nodes">({ name: "endpoint_slice_topology", isMeasured: false });
 		const stopListening = this.#listen(sync, queue, topology);
 		try {
 			const read = [informers.of(SERVICES), informers.of(PODS), informers.of(ENDPOINT_SLICES), informers.of(NODES)];

@@ -75,19 +75,4 @@ describe("metrics of the EndpointSlice controller", () => {
 		series.forgot("default/web");
 		expect(sums()).toEqual([5, 1, 1]);
 	});
-
-	test("Services are counted by the distribution in use", () => {
-		const metrics = new RecordingMetrics();
-		const series = sliceMetrics(metrics);
-		const count = (value: string): number | undefined =>
-			metrics.values.get(`${PREFIX}services_count_by_traffic_distribution{traffic_distribution=${value}}`);
-		series.planned("default/a", preferring("PreferClose"), plan({}));
-		series.planned("default/b", preferring("PreferClose"), plan({}));
-		expect(count("PreferClose")).toBe(2);
-		series.planned("default/a", preferring("PreferSameZone"), plan({}));
-		series.planned("default/b", preferring("PreferClose", "Auto"), plan({}));
-		expect([count("PreferClose"), count("PreferSameZone")]).toEqual([0, 1]);
-		series.forgot("default/a");
-		expect(count("PreferSameZone")).toBe(0);
-	});
 });

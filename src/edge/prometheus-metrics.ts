@@ -11,6 +11,7 @@ import type {
 
 export class PrometheusMetrics implements Metrics {
 	readonly #registry = new Registry();
+	readonly #updates = new Map<string, () => void>();
 
 	counter({ name, help, labelNames = [] }: MetricOptions): CounterPort {
 		const counter = this.#once(
@@ -33,8 +34,13 @@ export class PrometheusMetrics implements Metrics {
 		return { observe: (value, labels: Labels = {}) => histogram.observe(labels, value) };
 	}
 
+	onRead(name: string, update: () => void): void {
+		this.#updates.set(name, update);
+	}
+
 	/** Everything counted so far, as `text/plain; version=0.0.4`. */
 	text(): Promise<string> {
+		for (const update of this.#updates.values()) update();
 		return this.#registry.metrics();
 	}
 

@@ -27,4 +27,6 @@ export interface Metrics {
 	counter(options: MetricOptions): Counter;
 	gauge(options: MetricOptions): Gauge;
 	histogram(options: MetricOptions & { readonly buckets?: readonly number[] }): Histogram;
+	/** Calls `update` before the metrics are read: for what changes with time alone. The last one of a name counts. */
+	onRead(name: string, update: () => void): void;
 }

@@ -42,6 +42,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 	readonly #handlers = new Set<Handlers<T>>();
 	readonly #waiters = new Set<() => void>();
 	#asOf: string | undefined;
+	#isWaiting = false;
 
 	constructor(ports: ReflectorPorts, resource: Resource<T>, selection: Selection = {}) {
 		this.#ports = ports;
@@ -57,6 +58,11 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 
 	get hasSynced(): boolean {
 		return this.#asOf !== undefined;
+	}
+
+	/** Whether there is a first list, and no failure that a wait follows: the server's news are on their way. */
+	get isFollowing(): boolean {
+		return this.hasSynced && !this.#isWaiting;
 	}
 
 	get size(): number {
@@ -115,7 +121,13 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 	/** Follows the server until `signal` aborts. Call it once. */
 	run(signal: AbortSignal): Promise<void> {
 		const source = { resource: this.resource, selection: this.#selection };
-		return runReflector(this.#ports, source, (effect) => this.#apply(effect), signal);
+		const follower = {
+			apply: (effect: ReflectorEffect<T>) => this.#apply(effect),
+			waits: (isWaiting: boolean) => {
+				this.#isWaiting = isWaiting;
+			},
+		};
+		return runReflector(this.#ports, source, follower, signal);
 	}
 
 	#apply(effect: ReflectorEffect<T>): void {

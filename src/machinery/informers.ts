@@ -5,7 +5,7 @@ import { Informer } from "./informer.ts";
 import type { ReflectorPorts } from "./run-reflector.ts";
 
 /** What all informers have in common, whatever their objects are. */
-type AnyInformer = Pick<Informer<KubeObject>, "hasSynced" | "run" | "whenSynced">;
+type AnyInformer = Pick<Informer<KubeObject>, "hasSynced" | "isFollowing" | "run" | "whenSynced">;
 
 export class Informers {
 	readonly #ports: ReflectorPorts;
@@ -31,6 +31,11 @@ export class Informers {
 	/** Whether every informer asked for so far has its first list. */
 	get hasSynced(): boolean {
 		return [...this.#informers.values()].every((informer) => informer.hasSynced);
+	}
+
+	/** Whether every informer asked for so far follows the server, none waits after a failure. */
+	get areFollowing(): boolean {
+		return [...this.#informers.values()].every((informer) => informer.isFollowing);
 	}
 
 	/** Resolves when every informer asked for so far has its first list. Rejects when aborted. */

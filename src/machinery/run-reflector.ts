@@ -31,29 +31,41 @@ export interface Selection {
 	readonly fieldSelector?: string;
 }
 
+/** Who follows the resource. */
+export interface Follower<T> {
+	/** Takes in what the server told. */
+	apply(effect: ReflectorEffect<T>): void;
+	/** Called around every wait after a failure: between the two the server is not followed. */
+	waits?(isWaiting: boolean): void;
+}
+
 /** client-go's numbers: 0.8 s doubling to 30 s. */
 const FIRST_DELAY_MS = 800;
 const DELAY_MS_MAX = 30_000;
 
-/** Resolves when `signal` aborts. Rejects only if `apply` throws. */
+/** Resolves when `signal` aborts. Rejects only if the follower throws. */
 export async function runReflector<T extends KubeObject>(
 	ports: ReflectorPorts,
 	source: { readonly resource: Resource<T>; readonly selection: Selection },
-	apply: (effect: ReflectorEffect<T>) => void,
+	follower: Follower<T>,
 	signal: AbortSignal,
 ): Promise<void> {
 	let state: ReflectorState = INITIAL_STATE;
 	let request: ReflectorRequest | undefined = INITIAL_REQUEST;
 	while (!signal.aborted) {
 		const asked: ReflectorRequest = assertDefined(request, "the next request of the reflector");
-		if (!(await waited(ports, asked.backoff, signal))) return;
+		if (asked.backoff > 0) {
+			follower.waits?.(true);
+			if (!(await waited(ports, asked.backoff, signal))) return;
+			follower.waits?.(false);
+		}
 		request = undefined;
 		for await (const input of answers(ports.client, source, asked, signal)) {
 			if (signal.aborted) return;
 			if (input.kind === "failed") report(ports.log, source.resource, asked, input.error);
 			const next: ReflectorStep<T> = step(state, input);
 			state = next.state;
-			if (next.effect !== undefined) apply(next.effect);
+			if (next.effect !== undefined) follower.apply(next.effect);
 			request = next.request;
 		}
 	}
@@ -61,7 +73,6 @@ export async function runReflector<T extends KubeObject>(
 
 /** False when `signal` ended the wait. */
 async function waited({ clock, random }: ReflectorPorts, backoff: number, signal: AbortSignal): Promise<boolean> {
-	if (backoff === 0) return true;
 	const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (backoff - 1), DELAY_MS_MAX) * (0.5 + random.next() / 2);
 	return clock.sleep(delayMs, signal).then(
 		() => true,

@@ -20,8 +20,14 @@ const UNMEASURED: QueueMetrics = {
 	finished: () => undefined,
 };
 
-export function queueMetrics(metrics: Metrics | undefined, name: string): QueueMetrics {
+/** @param working For each key that is handed out, the seconds since then. */
+export function queueMetrics(
+	metrics: Metrics | undefined,
+	name: string,
+	working: () => readonly number[],
+): QueueMetrics {
 	if (metrics === undefined) return UNMEASURED;
+	measureUnfinished(metrics, name, working);
 	const labels = { name };
 	const common = { labelNames: ["name"] };
 	const adds = metrics.counter({ ...common, name: "workqueue_adds_total", help: "Keys added to the work queue." });
@@ -46,4 +52,26 @@ export function queueMetrics(metrics: Metrics | undefined, name: string): QueueM
 		started: (seconds) => waited.observe(seconds, labels),
 		finished: (seconds) => worked.observe(seconds, labels),
 	};
+}
+
+/** A key that is stuck shows in nothing else. */
+function measureUnfinished(metrics: Metrics, name: string, working: () => readonly number[]): void {
+	const unfinished = metrics.gauge({
+		labelNames: ["name"],
+		name: "workqueue_unfinished_work_seconds",
+		help: "Time that keys being processed have taken so far, all together.",
+	});
+	const longest = metrics.gauge({
+		labelNames: ["name"],
+		name: "workqueue_longest_running_processor_seconds",
+		help: "Time that the longest of the keys being processed has taken so far.",
+	});
+	metrics.onRead(`workqueue ${name}`, () => {
+		const seconds = working();
+		unfinished.set(
+			seconds.reduce((sum, each) => sum + each, 0),
+			{ name },
+		);
+		longest.set(Math.max(0, ...seconds), { name });
+	});
 }

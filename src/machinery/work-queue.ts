@@ -49,7 +49,8 @@ export class WorkQueue<Key> {
 
 	constructor(options: WorkQueueOptions) {
 		this.#clock = options.clock;
-		this.#metrics = queueMetrics(options.name === undefined ? undefined : options.metrics, options.name ?? "");
+		const { name = "" } = options;
+		this.#metrics = queueMetrics(name === "" ? undefined : options.metrics, name, () => this.#workingSeconds());
 		this.#limiter = new RetryLimiter(options.retries);
 		this.#delayed = new DelayedKeys(options.clock, (key) => this.add(key));
 	}
@@ -148,6 +149,11 @@ export class WorkQueue<Key> {
 		}
 		this.#metrics.depth(this.depth);
 		return key;
+	}
+
+	#workingSeconds(): readonly number[] {
+		const nowMs = this.#clock.monotonicMs();
+		return [...this.#processing.values()].map((startedMs) => (nowMs - startedMs) / 1000);
 	}
 
 	#start(key: Key): Key {

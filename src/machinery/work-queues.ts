@@ -6,6 +6,12 @@ import { type QueueLoad, WorkQueue, type WorkQueueOptions } from "./work-queue.t
 /** What all queues have in common, whatever their keys are. */
 type AnyQueue = Pick<WorkQueue<unknown>, "load" | "retrying">;
 
+export interface QueueOptions extends Pick<WorkQueueOptions, "retries"> {
+	readonly name: string;
+	/** Default true. False for a queue that upstream has no metrics of. */
+	readonly isMeasured?: boolean;
+}
+
 export class WorkQueues {
 	readonly #ports: { readonly clock: Clock; readonly metrics: Metrics };
 	readonly #queues = new Map<string, AnyQueue>();
@@ -15,9 +21,10 @@ export class WorkQueues {
 	}
 
 	/** A queue that is measured under its name. It takes the place of an earlier one of that name. */
-	make<Key>(options: Pick<WorkQueueOptions, "retries"> & { readonly name: string }): WorkQueue<Key> {
-		const queue = new WorkQueue<Key>({ ...this.#ports, ...options });
-		this.#queues.set(options.name, queue);
+	make<Key>({ name, isMeasured = true, ...options }: QueueOptions): WorkQueue<Key> {
+		const { clock, metrics } = this.#ports;
+		const queue = new WorkQueue<Key>({ clock, ...options, ...(isMeasured ? { name, metrics } : {}) });
+		this.#queues.set(name, queue);
 		return queue;
 	}
 

@@ -16,6 +16,9 @@ export class RecordingMetrics implements Metrics {
 		return { observe: (_, labels) => this.#add(name, labels, 1) };
 	}
 
+	/** What changes with time alone is not recorded. */
+	onRead(): void {}
+
 	#add(name: string, labels: Labels | undefined, by: number): void {
 		const series = seriesOf(name, labels);
 		this.values.set(series, (this.values.get(series) ?? 0) + by);

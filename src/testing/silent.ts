@@ -11,4 +11,5 @@ export const silentMetrics: Metrics = {
 	counter: (): Counter => ({ add: nothing }),
 	gauge: (): Gauge => ({ set: nothing }),
 	histogram: (): Histogram => ({ observe: nothing }),
+	onRead: nothing,
 };

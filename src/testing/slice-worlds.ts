@@ -5,6 +5,7 @@ import type { Draft, IPFamily } from "../api/types/meta.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { endpointOf } from "../plan/endpointslice/endpoint.ts";
+import type { FamilyPlan } from "../plan/endpointslice/plan-family.ts";
 import type { SlicePlan } from "../plan/endpointslice/plan-slices.ts";
 import { portsOf } from "../plan/endpointslice/port-group.ts";
 import { newSlice } from "../plan/endpointslice/slice-metadata.ts";
@@ -53,8 +54,13 @@ export function stored(draft: Draft<EndpointSlice>, name: string): EndpointSlice
 	});
 }
 
+/** The writes of any plan of slices. */
+interface WritePlan extends Pick<SlicePlan, "unsupported"> {
+	readonly families: readonly Pick<FamilyPlan, "creates" | "updates" | "deletes">[];
+}
+
 /** The Service's slices after the plan was carried out; new ones are named `new-1` and on. */
-export function applied(existing: readonly EndpointSlice[], plan: SlicePlan): readonly EndpointSlice[] {
+export function applied(existing: readonly EndpointSlice[], plan: WritePlan): readonly EndpointSlice[] {
 	const slices = new Map(existing.map((slice) => [slice.metadata.name, slice]));
 	let created = 0;
 	for (const family of plan.families) {

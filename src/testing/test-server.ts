@@ -34,6 +34,8 @@ export interface TestServerOptions {
 	readonly store?: Store;
 	/** Default: cluster IPs 10.96.0.0/16, node ports 30000 to 32767. */
 	readonly ranges?: NetworkRanges;
+	/** Of generated names. Default 1. */
+	readonly seed?: number;
 	/** What `/readyz` says is not ready. Default: everything is. */
 	readonly unready?: () => string | undefined;
 }
@@ -81,7 +83,7 @@ const DEFAULT_RANGES: NetworkRanges = {
 
 export class TestServer {
 	readonly clock: VirtualClock = new VirtualClock();
-	readonly random: SeededRandom = new SeededRandom(1);
+	readonly random: SeededRandom;
 	readonly metrics: RecordingMetrics = new RecordingMetrics();
 	readonly store: Store;
 	readonly server: ApiServer;
@@ -91,8 +93,9 @@ export class TestServer {
 
 	readonly logs: ContainerLogs = new ContainerLogs(new RecordingMetrics());
 
-	private constructor({ store = memoryStore(100), ranges = DEFAULT_RANGES, unready }: TestServerOptions) {
+	private constructor({ store = memoryStore(100), ranges = DEFAULT_RANGES, seed = 1, unready }: TestServerOptions) {
 		this.store = store;
+		this.random = new SeededRandom(seed);
 		const { clock, random, metrics } = this;
 		const ids = new CountingIds();
 		this.server = new ApiServer({
@@ -131,19 +134,26 @@ export class TestServer {
 
 	/** @param path With its query. */
 	async request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
-		const { status, headers, body } = await this.api.handle(httpRequest(method, path, request));
-		assert(!isStream(body), `${method} ${path} opens a watch: use watch()`);
-		const text = new TextDecoder().decode(body);
-		const isJson = text !== "" && String(headers["content-type"]).startsWith("application/json");
-		return { status, headers, text, json: isJson ? JSON.parse(text) : { metadata: {} } };
+		const answer = await this.exchange(method, path, request);
+		assert(!(answer instanceof TestWatch), `${method} ${path} opens a watch: use watch()`);
+		return answer;
 	}
 
 	/** Opens a watch. The path must have `watch=true` in its query, and the server must agree. */
 	async watch(path: string, request: TestRequest = {}): Promise<TestWatch> {
-		const response = await this.api.handle(httpRequest("GET", path, request));
-		const { body } = response;
-		assert(isStream(body), `GET ${path} answered ${response.status} instead of a watch`);
-		return new TestWatch(response, body);
+		const answer = await this.exchange("GET", path, request);
+		assert(answer instanceof TestWatch, `GET ${path} did not open a watch`);
+		return answer;
+	}
+
+	/** Whatever the server makes of the request: an answer, or a watch that is open. */
+	async exchange(method: string, path: string, request: TestRequest = {}): Promise<TestResponse | TestWatch> {
+		const response = await this.api.handle(httpRequest(method, path, request));
+		const { status, headers, body } = response;
+		if (isStream(body)) return new TestWatch(response, body);
+		const text = new TextDecoder().decode(body);
+		const isJson = text !== "" && String(headers["content-type"]).startsWith("application/json");
+		return { status, headers, text, json: isJson ? JSON.parse(text) : { metadata: {} } };
 	}
 }
 

@@ -29,6 +29,9 @@ export class ForwardedMetrics implements Metrics {
 		return { observe: () => undefined };
 	}
 
+	/** Nor is what changes with time alone. */
+	onRead(): void {}
+
 	/** What was counted since the last call. */
 	take(): readonly Measurement[] {
 		const taken = [...this.#pending.values()];

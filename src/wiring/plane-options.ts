@@ -25,8 +25,14 @@ export interface PlaneOptions {
 	/** 1 to 50. */
 	readonly concurrentServiceEndpointSyncs: number;
 	readonly endpointSliceUpdatesBatchPeriodMs: number;
+	/** At least 1. */
+	readonly concurrentEndpointSyncs: number;
+	readonly endpointUpdatesBatchPeriodMs: number;
 	/** 1 to 1000. */
 	readonly mirroringMaxEndpointsPerSubset: number;
+	/** 1 to 50. */
+	readonly mirroringConcurrentServiceEndpointSyncs: number;
+	readonly mirroringEndpointSliceUpdatesBatchPeriodMs: number;
 	/** Retries in a row of a Service or Endpoints that fails, before it is left alone until its next event. 0: no end. */
 	readonly retryBudget: number;
 	/** Silence after which nothing is known of a node. */
@@ -51,7 +57,11 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	maxEndpointsPerSlice: 100,
 	concurrentServiceEndpointSyncs: 5,
 	endpointSliceUpdatesBatchPeriodMs: 0,
+	concurrentEndpointSyncs: 5,
+	endpointUpdatesBatchPeriodMs: 0,
 	mirroringMaxEndpointsPerSubset: 1000,
+	mirroringConcurrentServiceEndpointSyncs: 5,
+	mirroringEndpointSliceUpdatesBatchPeriodMs: 0,
 	retryBudget: 15,
 	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],

@@ -34,7 +34,11 @@ export interface ControllersOptions
 		| "maxEndpointsPerSlice"
 		| "concurrentServiceEndpointSyncs"
 		| "endpointSliceUpdatesBatchPeriodMs"
+		| "concurrentEndpointSyncs"
+		| "endpointUpdatesBatchPeriodMs"
 		| "mirroringMaxEndpointsPerSubset"
+		| "mirroringConcurrentServiceEndpointSyncs"
+		| "mirroringEndpointSliceUpdatesBatchPeriodMs"
 		| "retryBudget"
 		| "nodeMonitorGracePeriodMs"
 	> {
@@ -62,9 +66,16 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"endpointslicemirroring-controller": (ports, options) =>
 		new EndpointSliceMirroringController(ports, {
 			maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
+			concurrentSyncs: options.mirroringConcurrentServiceEndpointSyncs,
+			batchPeriodMs: options.mirroringEndpointSliceUpdatesBatchPeriodMs,
 			retriesMax: options.retryBudget,
 		}),
-	"endpoints-controller": (ports, { retryBudget }) => new EndpointsController(ports, { retriesMax: retryBudget }),
+	"endpoints-controller": (ports, options) =>
+		new EndpointsController(ports, {
+			concurrentSyncs: options.concurrentEndpointSyncs,
+			batchPeriodMs: options.endpointUpdatesBatchPeriodMs,
+			retriesMax: options.retryBudget,
+		}),
 	"deployment-controller": (ports) => new DeploymentController(ports),
 	"replicaset-controller": (ports) => new ReplicaSetController(ports),
 	"statefulset-controller": (ports) => new StatefulSetController(ports),

@@ -16,8 +16,9 @@ import {
 	zoneNodes,
 } from "../../testing/slice-worlds.ts";
 import { identityOf } from "./endpoint.ts";
-import { planEndpointSlices, renderSlicePlan, type SlicePlan } from "./plan-slices.ts";
+import { planEndpointSlices, type SlicePlan } from "./plan-slices.ts";
 import { RememberedEntries } from "./pod-entry.ts";
+import { renderSlicePlan } from "./render.ts";
 import { newSlice } from "./slice-metadata.ts";
 
 function plan(pods: readonly Pod[], existing: readonly EndpointSlice[], of: Service = web, max = 100): SlicePlan {
@@ -273,11 +274,6 @@ const rules: readonly Rule[] = [
 describe("planEndpointSlices()", () => {
 	test.each(rules.map((row) => [row.rule, row] as const))("%s", (_, { pods, existing, of, max, writes }) => {
 		expect(sizesOf(plan(pods, existing, of, max))).toBe(writes);
-	});
-
-	test("leaves out a Pod whose Node is not there, and says so", () => {
-		const made = plan([...podRange(0, 1), numberedPod(1, { node: "ghost" })], []);
-		expect(renderSlicePlan(made)).toBe("create web-* IPv4 [http:8080/TCP] [10.1.0.0]\nskip p00001: no Node ghost");
 	});
 
 	test("keeps hints of stored endpoints when only labels change, and takes them away when nothing asks for them", () => {

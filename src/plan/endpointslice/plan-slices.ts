@@ -108,26 +108,3 @@ export function describeProblem(service: Service, { pod, node }: MissingNode): s
 	const { namespace, name } = service.metadata;
 	return `skipping Pod ${pod} for Service ${namespace}/${name}: Node ${node} Not Found`;
 }
-
-/** One line per write, for people and golden files. */
-export function renderSlicePlan(plan: SlicePlan): string {
-	const lines = plan.families.flatMap(({ creates, updates, deletes, problems }) => [
-		...creates.map((slice) => `create ${slice.metadata.generateName}* ${renderContents(slice)}`),
-		...updates.map((slice) => `update ${slice.metadata.name} ${renderContents(slice)}`),
-		...deletes.map((slice) => `delete ${slice.metadata.name}`),
-		...problems.map(({ pod, node }) => `skip ${pod}: no Node ${node}`),
-	]);
-	return [...lines, ...plan.unsupported.map((slice) => `delete ${slice.metadata.name}`)].join("\n");
-}
-
-function renderContents({
-	addressType,
-	ports,
-	endpoints,
-}: Pick<EndpointSlice, "addressType" | "endpoints" | "ports">): string {
-	const portWords = (ports ?? []).map(
-		({ name, port, protocol }) => `${name ?? ""}:${port ?? "*"}/${protocol ?? "TCP"}`,
-	);
-	const addresses = (endpoints ?? []).map((endpoint) => endpoint.addresses.join("+"));
-	return `${addressType} [${portWords.join(" ")}] [${addresses.join(" ")}]`;
-}

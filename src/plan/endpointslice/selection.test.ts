@@ -5,7 +5,8 @@ import type { EndpointSlice } from "../../api/types/discovery.ts";
 import { node, type PodTraits, pod, service } from "../../testing/builders.ts";
 import { sizesOf, sliceOf, stored, web, zoneNodes } from "../../testing/slice-worlds.ts";
 import { familiesOf } from "./families.ts";
-import { describeProblem, planEndpointSlices, renderSlicePlan, type SlicePlan } from "./plan-slices.ts";
+import { describeProblem, planEndpointSlices, type SlicePlan } from "./plan-slices.ts";
+import { renderSlicePlan } from "./render.ts";
 import { newSlice } from "./slice-metadata.ts";
 
 const nodes = new Map([...zoneNodes, ["bare", node("bare")], ["blank", node("blank", "")]]);

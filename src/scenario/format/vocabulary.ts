@@ -1,0 +1,120 @@
+/** Words that all parts of a scenario file share, and how their values are read. */
+import * as v from "valibot";
+
+export type Kind = "Service" | "Pod" | "Node" | "EndpointSlice" | "Endpoints" | "ConfigMap";
+
+/** A raw object, as in the API. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+export type Texts = Readonly<Record<string, string>>;
+
+/** A number, or bounds of which either may be left out. */
+export type Count = number | { readonly min?: number; readonly max?: number };
+
+/** Names an object; or, for slices, some by their labels. */
+export interface ObjectSelector {
+	readonly kind: Kind;
+	readonly ns?: string;
+	readonly name?: string;
+	/** Label kubernetes.io/service-name. */
+	readonly service?: string;
+	/** Label endpointslice.kubernetes.io/managed-by. */
+	readonly managedBy?: string;
+	readonly addressType?: "IPv4" | "IPv6" | "FQDN";
+	/** In name order, from 0. */
+	readonly index?: number;
+}
+
+type Shape<T> = v.GenericSchema<unknown, T>;
+/** Also fit for the keys of maps. */
+type Words<T extends string = string> = v.GenericSchema<string, T>;
+type Entries = v.ObjectEntries;
+
+/** An object of these keys and no other; says which keys there are when one is not among them. */
+export function keys<const E extends Entries>(
+	entries: E,
+): v.StrictObjectSchema<E, (issue: v.StrictObjectIssue) => string> {
+	const known = Object.keys(entries);
+	return v.strictObject(entries, (issue) => {
+		if (issue.expected === "never") return `unknown key ${issue.received}; known here: ${known.join(", ")}`;
+		if (issue.received === "undefined") return `key ${issue.expected} is missing`;
+		return `want a map, found ${issue.received}`;
+	});
+}
+
+export const text: Words = v.string((issue) => `want a text, found ${issue.received}`);
+export const flag: Shape<boolean> = v.boolean((issue) => `want true or false, found ${issue.received}`);
+export const whole: Shape<number> = v.pipe(
+	v.number((issue) => `want a number, found ${issue.received}`),
+	v.integer("want a whole number"),
+	v.minValue(0, "want 0 or more"),
+);
+export const positive: Shape<number> = v.pipe(
+	v.number((issue) => `want a number, found ${issue.received}`),
+	v.integer("want a whole number"),
+	v.minValue(1, "want 1 or more"),
+);
+/** A key that only says yes. */
+export const yes: Shape<true> = v.literal(true, (issue) => `want true, found ${issue.received}`);
+export const pointer: Words = v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
+export const texts: Shape<Texts> = v.record(v.string(), text);
+export const raw: Shape<Raw> = v.record(v.string(), v.unknown(), "want a map");
+export const name: Words = v.pipe(v.string(), v.minLength(1, "want a name"));
+export const intText: Shape<number | string> = v.union([v.number(), v.string()], "want a number or a text");
+export const kind: Words<Kind> = oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap");
+export const count: Shape<Count> = v.union(
+	[
+		whole,
+		v.pipe(
+			keys({ min: v.exactOptional(whole), max: v.exactOptional(whole) }),
+			v.check((bounds) => Object.keys(bounds).length > 0, "want min, max or both"),
+		),
+	],
+	"want a number, or {min, max}",
+);
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** `500ms`, `3s`, `2m`; read as milliseconds. */
+export const duration: Shape<number> = v.pipe(
+	v.string("want a duration, such as 500ms, 3s or 2m"),
+	v.regex(/^[0-9]+(ms|s|m)$/, "want a duration, such as 500ms, 3s or 2m"),
+	v.transform((written) => {
+		const [, digits = "", unit = ""] = /^([0-9]+)(ms|s|m)$/.exec(written) ?? [];
+		return Number(digits) * (UNIT_MS[unit] ?? 0);
+	}),
+);
+
+export function oneOf<const W extends string>(...words: readonly W[]): Words<W> {
+	return v.picklist(words, (issue) => `want one of ${words.join(", ")}; found ${issue.received}`);
+}
+
+export function listOf<T>(item: Shape<T>): Shape<readonly T[]> {
+	return v.array(item, (issue) => `want a list, found ${issue.received}`);
+}
+
+/** What names an object in steps and in `objects`, to be spread into an object of more keys. */
+export const selectorEntries: {
+	readonly kind: Shape<Kind>;
+	readonly ns: v.ExactOptionalSchema<Shape<string>, undefined>;
+	readonly name: v.ExactOptionalSchema<Shape<string>, undefined>;
+	readonly service: v.ExactOptionalSchema<Shape<string>, undefined>;
+	readonly managedBy: v.ExactOptionalSchema<Shape<string>, undefined>;
+	readonly addressType: v.ExactOptionalSchema<Shape<"IPv4" | "IPv6" | "FQDN">, undefined>;
+	readonly index: v.ExactOptionalSchema<Shape<number>, undefined>;
+} = {
+	kind,
+	ns: v.exactOptional(text),
+	name: v.exactOptional(name),
+	service: v.exactOptional(name),
+	managedBy: v.exactOptional(text),
+	addressType: v.exactOptional(oneOf("IPv4", "IPv6", "FQDN")),
+	index: v.exactOptional(whole),
+};
+
+/** @returns Whether an object, or slices, are named at all. */
+export function namesObject(selector: { readonly name?: string; readonly service?: string }): boolean {
+	return selector.name !== undefined || selector.service !== undefined;
+}
+
+export const NAMES_NOTHING = "want a name, or service for slices";

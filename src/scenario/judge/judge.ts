@@ -1,0 +1,119 @@
+/** Judges expectations against what a run has come to. */
+import type { ExpectationKey, Expectations, KubectlExpectation } from "../format/expectations.ts";
+import { type ScenarioRun, StepError } from "../run.ts";
+import { judgeEndpoints } from "./endpoints.ts";
+import type { Kubectl } from "./kubectl.ts";
+import { judgeObjects, judgeSaved, judgeUnique } from "./objects.ts";
+import { judgeEvents, judgeHealth, judgeLog, judgeRetrying, judgeWrites } from "./records.ts";
+import { judgeReply, judgeStream } from "./replies.ts";
+import { judgeSlices } from "./slices.ts";
+import type { Problem, Verdict } from "./verdict.ts";
+
+/** How long an assertion may take to become true when the scenario does not say: a person would look twice. */
+const PATIENCE_MS = 5_000;
+
+/** Part of the plane that an expectation is about and that is not built yet. */
+interface Pending {
+	readonly pending: string;
+}
+
+type Judge<K extends ExpectationKey> = (
+	run: ScenarioRun,
+	wanted: NonNullable<Expectations[K]>,
+) => readonly (Problem | Pending)[];
+
+const awaits =
+	(subject: string): (() => readonly Pending[]) =>
+	() => [{ pending: subject }];
+
+const proxy = awaits("proxy");
+const dns = awaits("DNS");
+const client = awaits("client library");
+
+/** By key of the format; `kubectl` is a process of its own and judged last. */
+const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } = {
+	slices: judgeSlices,
+	endpoints: judgeEndpoints,
+	objects: judgeObjects,
+	saved: judgeSaved,
+	unique: judgeUnique,
+	writes: judgeWrites,
+	events: judgeEvents,
+	retrying: judgeRetrying,
+	health: (run, wanted) =>
+		Object.entries(wanted).flatMap(([part, state]) => ofPart(part, () => judgeHealth(run, state))),
+	http: judgeReply,
+	streams: (run, wanted) => Object.entries(wanted).flatMap(([name, stream]) => judgeStream(run, name, stream)),
+	log: (run, wanted) =>
+		wanted.flatMap((line, index) => ofPart(line.component, () => judgeLog(run, line, `log[${index}]`))),
+	explain: awaits("explain"),
+	proxy,
+	http_on_node: proxy,
+	conntrack_deleted: proxy,
+	kernel_order: proxy,
+	ruleset: proxy,
+	affinity_records: proxy,
+	sysctls: proxy,
+	dns,
+	dns_lookups: dns,
+	client_view: client,
+	client_cache: client,
+	client_events: client,
+	client_list: client,
+	client_warnings: client,
+	requests: client,
+	requests_begin: client,
+};
+
+const PARTS: Readonly<Record<string, string>> = { proxy: "proxy", dns: "DNS", apiserver: "log of the API server" };
+
+/** Of the controllers, what they come to; other parts are not built yet. */
+function ofPart(component: string, judge: () => readonly Problem[]): readonly (Problem | Pending)[] {
+	return component === "controllers" ? judge() : [{ pending: PARTS[component] ?? component }];
+}
+
+/** Judges when all holds, or when time is up: what has a bound above is judged at the end. */
+export async function judged(run: ScenarioRun, expected: Expectations, kubectl: Kubectl): Promise<Verdict> {
+	const { unbuilt, waitMs = PATIENCE_MS } = run;
+	run.waitMs = undefined;
+	if (unbuilt !== undefined) return { problems: [], pending: [unbuilt] };
+	const holds = (): boolean => judgedNow(run, expected).problems.length === 0;
+	await run.plane.clock.settle();
+	if (!holds()) await run.plane.clock.until(holds, waitMs);
+	const now = judgedNow(run, expected);
+	const asked = await askedKubectl(kubectl, run, expected.kubectl ?? []);
+	return { problems: [...now.problems, ...asked.problems], pending: [...now.pending, ...asked.pending] };
+}
+
+function judgedNow(run: ScenarioRun, expected: Expectations): Verdict {
+	const found = Object.entries(expected).flatMap(([key, wanted]) => {
+		if (key === "kubectl") return [];
+		// The file was read by the shape of the key.
+		const judge = JUDGES[key as Exclude<ExpectationKey, "kubectl">] as Judge<ExpectationKey>;
+		return judge(run, wanted as never);
+	});
+	return {
+		problems: found.filter((each): each is Problem => !("pending" in each)),
+		pending: [...new Set(found.flatMap((each) => ("pending" in each ? [each.pending] : [])))],
+	};
+}
+
+async function askedKubectl(
+	kubectl: Kubectl,
+	run: ScenarioRun,
+	expected: readonly KubectlExpectation[],
+): Promise<Verdict> {
+	const problems: Problem[] = [];
+	for (const [index, wanted] of expected.entries()) {
+		const answer = await kubectl.judge(run, wanted, `kubectl[${index}]`);
+		if (answer === "no kubectl") return { problems, pending: ["kubectl (set KUBECTL to its path)"] };
+		problems.push(...answer);
+	}
+	return { problems, pending: [] };
+}
+
+/** What a step that failed comes to. Other errors are faults of this program. */
+export function verdictOf(error: unknown, path: string): Verdict {
+	if (!(error instanceof StepError)) throw error;
+	return { problems: [{ path, wanted: "the step to be done", found: error.message }], pending: [] };
+}

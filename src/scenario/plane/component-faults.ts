@@ -1,0 +1,132 @@
+/** What happens to the requests and watches of a component on their way: steps of a scenario set it. */
+import { keyOf, type Resource } from "../../api/resource.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isObject } from "../../kernel/json.ts";
+import type { WatchEvent } from "../../machinery/api-client.ts";
+import type { ClientCall, Faults } from "../../testing/faulty-client.ts";
+import { Gate } from "./gate.ts";
+import type { ServerFaults } from "./server-faults.ts";
+import type { Trace } from "./trace.ts";
+import type { WriteCounts } from "./write-counts.ts";
+
+/** A list that is slow for once takes so long. */
+const SLOW_LIST_MS = 3_000;
+
+const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "post", "delete", "deletecollection"]);
+
+export interface FaultPorts {
+	readonly clock: Clock;
+	readonly server: ServerFaults;
+	readonly trace: Trace;
+	/** Absent: the component's writes are not counted. */
+	readonly counts?: WriteCounts;
+}
+
+/** Whether this is the write whose reply is to be held; `answer` is what the server made of it. */
+export type IsMeant = (call: ClientCall, answer: unknown) => boolean;
+
+export class ComponentFaults implements Faults {
+	/** Closed while the component is paused. */
+	readonly pause: Gate = new Gate();
+	readonly name: string;
+	readonly #ports: FaultPorts;
+	readonly #lagging = new Map<string, Gate>();
+	readonly #slowLists = new Set<string>();
+	readonly #reply: Gate = new Gate();
+	#isMeant: IsMeant | undefined;
+	#held = 0;
+
+	constructor(name: string, ports: FaultPorts) {
+		this.name = name;
+		this.#ports = ports;
+	}
+
+	/** Whether events of some resource are held back. */
+	get isLagging(): boolean {
+		return this.#lagging.size > 0;
+	}
+
+	/** Calls whose reply is held back now. */
+	get heldReplies(): number {
+		return this.#held;
+	}
+
+	lag(resource: Resource): void {
+		const gate = this.#lagging.get(resource.plural) ?? new Gate();
+		gate.close();
+		this.#lagging.set(resource.plural, gate);
+	}
+
+	releaseLag(): void {
+		for (const gate of this.#lagging.values()) gate.open();
+		this.#lagging.clear();
+	}
+
+	slowList(resource: Resource): void {
+		this.#slowLists.add(resource.plural);
+	}
+
+	/** The reply to the next write that is meant is held back until {@link releaseReply}. */
+	holdReply(isMeant: IsMeant): void {
+		this.#isMeant = isMeant;
+		this.#reply.close();
+	}
+
+	releaseReply(): void {
+		this.#isMeant = undefined;
+		this.#reply.open();
+	}
+
+	async call<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
+		await this.pause.passed(about.signal);
+		const { server, clock } = this.#ports;
+		server.check(about);
+		if (about.verb === "list" && this.#slowLists.delete(about.resource.plural)) {
+			await clock.sleep(SLOW_LIST_MS, about.signal);
+		}
+		if (!WRITES.has(about.verb)) return send();
+		return this.#write(about, send);
+	}
+
+	async deliver(about: ClientCall, batch: readonly WatchEvent<KubeObject>[]): Promise<boolean> {
+		await this.pause.passed(about.signal);
+		await this.#lagging.get(about.resource.plural)?.passed(about.signal);
+		for (const event of batch) {
+			if (event.type !== "BOOKMARK") this.#ports.trace.saw(this.name, event.type, about.resource.plural, event.object);
+		}
+		return true;
+	}
+
+	async #write<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
+		const { trace, counts } = this.#ports;
+		const { verb, resource, namespace, name } = about;
+		const key = namespace === "" ? name : `${namespace}/${name}`;
+		let answer: R;
+		try {
+			answer = await send();
+		} catch (error) {
+			trace.wrote(this.name, verb, resource.plural, key, error instanceof Error ? error.message : String(error));
+			throw error;
+		}
+		trace.wrote(this.name, verb, resource.plural, isKubeObject(answer) ? keyOf(answer) : key, outcomeOf(answer));
+		counts?.add(resource.kind, verb);
+		if (this.#isMeant?.(about, answer) === true) await this.#waitForReply(about);
+		return answer;
+	}
+
+	async #waitForReply(about: ClientCall): Promise<void> {
+		this.#isMeant = undefined;
+		this.#held++;
+		await this.#reply.passed(about.signal);
+		this.#held--;
+	}
+}
+
+function isKubeObject(answer: unknown): answer is KubeObject {
+	return isObject(answer) && isObject(answer["metadata"]) && typeof answer["metadata"]["uid"] === "string";
+}
+
+function outcomeOf(answer: unknown): string {
+	return isKubeObject(answer) ? `@${answer.metadata.resourceVersion}` : "done";
+}

@@ -1,0 +1,141 @@
+/** The plane that a scenario runs in: an API, controllers and a garbage collector, on virtual time, in one process. */
+import { parseCIDR } from "../../api/ip.ts";
+import type { Resource, ResourceType } from "../../api/resource.ts";
+import { RESOURCE_TYPES } from "../../api/resource-table.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
+import { MASTERS_GROUP } from "../../apiserver/authorization.ts";
+import { InProcessClient } from "../../apiserver/in-process-client.ts";
+import { assertDefined } from "../../kernel/assert.ts";
+import { TestServer } from "../../testing/test-server.ts";
+import type { VirtualClock } from "../../testing/virtual-clock.ts";
+import { DEFAULT_PLANE_OPTIONS } from "../../wiring/plane-options.ts";
+import { madeControllers } from "../../wiring/start-controllers.ts";
+import type { Kind } from "../format/vocabulary.ts";
+import { ComponentFaults } from "./component-faults.ts";
+import { Controllers } from "./controllers.ts";
+import { ServerFaults } from "./server-faults.ts";
+import { Trace } from "./trace.ts";
+import { WriteCounts } from "./write-counts.ts";
+
+export interface ScenarioPlaneOptions {
+	/** Of generated names. */
+	readonly seed: number;
+	readonly maxEndpointsPerSlice: number;
+}
+
+const SERVICE_CIDRS = ["10.96.0.0/12", "fd00:96::/112"];
+/** How long, in virtual time, a plane may need until nothing is left to do. */
+const SETTLE_MS_MAX = 60_000;
+
+/**
+ * What kube-controller-manager would run that touches Services and what they select. Nothing that would set the
+ * status of Pods or Nodes, or place Pods: that is the scenario's to say.
+ */
+const CONTROLLERS = [
+	"endpointslice-controller",
+	"endpointslicemirroring-controller",
+	"endpoints-controller",
+	"deployment-controller",
+	"replicaset-controller",
+	"statefulset-controller",
+	"namespace-controller",
+];
+
+export class ScenarioPlane {
+	readonly server: TestServer;
+	readonly serverFaults: ServerFaults;
+	readonly controllers: Controllers;
+	readonly garbageCollector: Controllers;
+	readonly counts: WriteCounts = new WriteCounts();
+	readonly trace: Trace;
+	/** What the API server itself keeps: the Service of its own address. */
+	readonly #apiParts: Controllers;
+
+	private constructor(server: TestServer, { maxEndpointsPerSlice }: ScenarioPlaneOptions) {
+		this.server = server;
+		const { clock } = server;
+		this.serverFaults = new ServerFaults(clock);
+		this.trace = new Trace(clock);
+		const component = (name: string, controllers: readonly string[], counts?: WriteCounts): Controllers => {
+			const faultPorts = { clock, server: this.serverFaults, trace: this.trace };
+			const faults = new ComponentFaults(name, { ...faultPorts, ...(counts === undefined ? {} : { counts }) });
+			const options = { ...DEFAULT_PLANE_OPTIONS, serviceCIDRs: SERVICE_CIDRS, maxEndpointsPerSlice, controllers };
+			const user = { name: `system:serviceaccount:kube-system:${name}`, groups: [MASTERS_GROUP] };
+			return new Controllers({
+				client: new InProcessClient(server.server, user),
+				clock,
+				random: server.random,
+				faults,
+				make: (ports) => madeControllers(ports, options),
+			});
+		};
+		this.controllers = component("controllers", CONTROLLERS, this.counts);
+		this.garbageCollector = component("garbage-collector", ["garbage-collector-controller"]);
+		this.#apiParts = component("apiserver", ["kubernetes-service-controller"]);
+	}
+
+	/** With no controllers running: they see first what {@link startControllers} finds. */
+	static async start(options: ScenarioPlaneOptions): Promise<ScenarioPlane> {
+		const clusterIPs = SERVICE_CIDRS.map((text) => assertDefined(parseCIDR(text), `range ${text}`));
+		const nodePorts = { first: 30_000, last: 32_767 };
+		const server = await TestServer.start({ seed: options.seed, ranges: { clusterIPs, nodePorts } });
+		return new ScenarioPlane(server, options);
+	}
+
+	get clock(): VirtualClock {
+		return this.server.clock;
+	}
+
+	/** Everything that works by the API, and can be out of step with it. */
+	get components(): readonly Controllers[] {
+		return [this.controllers, this.garbageCollector, this.#apiParts];
+	}
+
+	startControllers(): void {
+		for (const component of this.components) component.start();
+	}
+
+	async stop(): Promise<void> {
+		await Promise.all(this.components.map((component) => component.stop()));
+	}
+
+	/** Stops the API for its components, or lets it come back. */
+	setStopped(isStopped: boolean): void {
+		this.serverFaults.isStopped = isStopped;
+		if (isStopped) for (const component of this.components) component.breakWatches();
+	}
+
+	/** Lets time pass until nothing is left to do. False when that was not so within a minute. */
+	settle(allowRetry: boolean): Promise<boolean> {
+		return this.clock.until(() => this.components.every((each) => each.isSettled(allowRetry)), SETTLE_MS_MAX);
+	}
+
+	/** Why it is not settled, for people. */
+	unsettled(): string {
+		const reasons = this.components.flatMap((each) => each.unsettled());
+		return reasons.length === 0 ? "something runs in circles" : reasons.join("; ");
+	}
+
+	/** What is stored of the resource, in order of keys. */
+	stored(resource: Resource, namespace = ""): readonly KubeObject[] {
+		const { storagePrefix } = typeOf(resource);
+		const prefix = namespace === "" || !resource.namespaced ? "" : `${namespace}/`;
+		const range = this.server.store.space(storagePrefix).range({ prefix });
+		return range.kind === "range" ? range.entries.map(({ object }) => object) : [];
+	}
+}
+
+/** The type of a kind of the format. */
+export function typeOfKind(kind: Kind): ResourceType {
+	return assertDefined(
+		RESOURCE_TYPES.find((type) => type.kind === kind),
+		`type of kind ${kind}`,
+	);
+}
+
+export function typeOf(resource: Resource): ResourceType {
+	return assertDefined(
+		RESOURCE_TYPES.find((type) => type.plural === resource.plural && type.group === resource.group),
+		`type of ${resource.plural}`,
+	);
+}

@@ -1,0 +1,120 @@
+/**
+ * Runs one scenario on virtual time.
+ *
+ *     const result = await runScenario(readFileSync("lag.yaml", "utf8"));
+ *     // result.kind === "passed"
+ */
+import type { Expectations } from "./format/expectations.ts";
+import { type FileProblem, type Given, parseScenario, readStep, type Scenario } from "./format/scenario-file.ts";
+import type { Step, StepValues } from "./format/steps.ts";
+import { judged, verdictOf } from "./judge/judge.ts";
+import type { Kubectl } from "./judge/kubectl.ts";
+import type { Problem, Verdict } from "./judge/verdict.ts";
+import { withOnlyClusterIP } from "./objects/drafts.ts";
+import { withTexts } from "./objects/repeat.ts";
+import { ScenarioPlane } from "./plane/scenario-plane.ts";
+import { ScenarioRun } from "./run.ts";
+import { doStep } from "./steps/do-step.ts";
+import { writeStartState } from "./steps/start-state.ts";
+
+export interface RunOptions {
+	/** Of names that the server makes. Default 1. */
+	readonly seed?: number;
+	readonly kubectl: Kubectl;
+}
+
+/** A verdict of one assertion: a `check`, or `expect` at the end. */
+export interface StepProblem extends Problem {
+	/** `steps[3].check.slices[0].exact`, `expect.http.code`. */
+	readonly path: string;
+}
+
+export type ScenarioResult = {
+	/** The number and the title of the scenario; absent when the file cannot be read. */
+	readonly id?: string;
+	readonly title?: string;
+	/** Virtual time that the run took. */
+	readonly virtualMs: number;
+	/** Every write and watch event. */
+	readonly trace: readonly string[];
+} & (
+	| { readonly kind: "passed" }
+	| { readonly kind: "failed"; readonly problems: readonly StepProblem[]; readonly pending: readonly string[] }
+	/** Nothing failed; these parts, which it is about, are not built yet. */
+	| { readonly kind: "pending"; readonly pending: readonly string[] }
+	| { readonly kind: "unreadable"; readonly faults: readonly FileProblem[] }
+);
+
+/** Never rejects for what is in the text. The same text and seed give the same result, to the byte of the trace. */
+export async function runScenario(text: string, options: RunOptions): Promise<ScenarioResult> {
+	const parsed = parseScenario(text);
+	if (parsed.kind === "problems") return { kind: "unreadable", faults: parsed.problems, virtualMs: 0, trace: [] };
+	const { scenario } = parsed;
+	const { maxEndpointsPerSlice = 100 } = scenario.given.controller ?? {};
+	const plane = await ScenarioPlane.start({ seed: options.seed ?? 1, maxEndpointsPerSlice });
+	try {
+		const given = withExpanded(scenario.given);
+		const verdict = await played(new ScenarioRun(plane, given), scenario, options.kubectl);
+		return { ...resultOf(scenario, verdict), virtualMs: plane.clock.monotonicMs(), trace: plane.trace.lines };
+	} finally {
+		await plane.stop();
+	}
+}
+
+function resultOf({ id, title }: Scenario, { problems, pending }: Verdict) {
+	const parts = [...new Set(pending)];
+	if (problems.length > 0) return { kind: "failed", id, title, problems, pending: parts } as const;
+	if (parts.length > 0) return { kind: "pending", id, title, pending: parts } as const;
+	return { kind: "passed", id, title } as const;
+}
+
+function withExpanded(given: Given): Given {
+	return { ...given, services: withOnlyClusterIP(given.services ?? []) };
+}
+
+/** To the end, or to the first step that cannot be done; assertions that fail do not stop it. */
+async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Kubectl): Promise<Verdict> {
+	const verdicts: Verdict[] = [];
+	const judge = async (expected: Expectations, path: string): Promise<void> => {
+		verdicts.push(prefixed(path, await judged(run, expected, kubectl)));
+	};
+	let path = "given";
+	try {
+		await writeStartState(run);
+		for (const [index, step] of steps.entries()) {
+			path = `steps[${index}]`;
+			run.plane.trace.did(`${path} ${step.key}`);
+			await playStep(run, step, path, judge);
+		}
+		await judge(expect, "expect");
+	} catch (error) {
+		verdicts.push(verdictOf(error, path));
+	}
+	return { problems: verdicts.flatMap((each) => each.problems), pending: verdicts.flatMap((each) => each.pending) };
+}
+
+type JudgeAt = (expected: Expectations, path: string) => Promise<void>;
+
+async function playStep(run: ScenarioRun, step: Step, path: string, judge: JudgeAt): Promise<void> {
+	if (step.key === "check") await judge(step.value, `${path}.check`);
+	else if (step.key === "for_each") await playEach(run, step.value, path, judge);
+	else await doStep(run, step);
+}
+
+async function playEach(
+	run: ScenarioRun,
+	{ value, create, check }: StepValues["for_each"],
+	path: string,
+	judge: JudgeAt,
+): Promise<void> {
+	for (const each of value) {
+		const filled = (part: unknown): unknown => withTexts(part, (text) => text.replaceAll("{value}", each));
+		for (const step of [{ create: filled(create) }, { check: filled(check) }].map(readStep)) {
+			await playStep(run, step, `${path} ${each}`, judge);
+		}
+	}
+}
+
+function prefixed(path: string, { problems, pending }: Verdict): Verdict {
+	return { problems: problems.map((each) => ({ ...each, path: `${path}.${each.path}` })), pending };
+}

@@ -1,0 +1,58 @@
+/** Writes the start state, in the format's order, before the controllers start. */
+import type { Repeat } from "../format/objects.ts";
+import type { Given } from "../format/scenario-file.ts";
+import { DEFAULT_NAMESPACE, type Draft, endpointsDraft, nodeDraft, sliceDraft } from "../objects/drafts.ts";
+import { repeated } from "../objects/repeat.ts";
+import type { ScenarioRun } from "../run.ts";
+import { makeService } from "./objects.ts";
+import { adopt, makePod } from "./pods.ts";
+import { mustCreate } from "./requests.ts";
+
+const DEFAULT_NODES = [{ name: "n1" }, { name: "n2" }, { name: "n3" }];
+
+/** @throws {StepError} When the server refuses an object of it. */
+export async function writeStartState(run: ScenarioRun): Promise<void> {
+	const { given } = run;
+	const services = all(given.services, given.services_repeat);
+	const pods = all(given.pods, given.pods_repeat);
+	const slices = all(given.slices, given.slices_repeat);
+	const raw = (given.raw ?? []).map(draftOfRaw);
+	for (const name of namespacesOf(given, [...services, ...pods, ...slices, ...(given.endpoints ?? [])], raw)) {
+		await mustCreate(run, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+	}
+	for (const node of given.nodes ?? DEFAULT_NODES) await mustCreate(run, nodeDraft(node));
+	for (const service of services) await makeService(run, service);
+	for (const pod of pods) await makePod(run, pod);
+	for (const endpoints of given.endpoints ?? []) await mustCreate(run, endpointsDraft(endpoints), endpoints.uid);
+	for (const slice of slices) await mustCreate(run, sliceDraft(slice), slice.uid);
+	for (const object of raw) await mustCreate(run, object);
+	for (const pod of pods) await adopt(run, pod);
+	run.plane.startControllers();
+	await run.plane.clock.settle();
+}
+
+/** One by one, and those that stand for many. */
+function all<T extends object>(single: readonly T[] = [], many: readonly Repeat<T>[] = []): readonly T[] {
+	return [...single, ...many.flatMap(repeated)] as readonly T[];
+}
+
+/** Those that are named, and those that objects are in; but for those that every plane has. */
+function namespacesOf(
+	{ namespaces = [] }: Given,
+	objects: readonly { readonly ns?: string }[],
+	raw: readonly Draft[],
+): ReadonlySet<string> {
+	const used = objects.map(({ ns }) => ns ?? DEFAULT_NAMESPACE);
+	const ofRaw = raw.flatMap(({ metadata }) =>
+		typeof metadata["namespace"] === "string" ? [metadata["namespace"]] : [],
+	);
+	const all = new Set([DEFAULT_NAMESPACE, ...namespaces, ...used, ...ofRaw]);
+	for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) all.delete(name);
+	for (const { kind, metadata } of raw) if (kind === "Namespace") all.delete(String(metadata["name"]));
+	return all;
+}
+
+function draftOfRaw(object: Readonly<Record<string, unknown>>): Draft {
+	const { metadata } = object;
+	return { ...object, metadata: typeof metadata === "object" && metadata !== null ? { ...metadata } : {} };
+}
