@@ -213,12 +213,18 @@ export function expiredWatch(asked: number, oldest: number): ApiError {
 	return new ApiError("Expired", `too old resource version: ${asked} (${oldest})`);
 }
 
+/** @param continueToken Goes on in the newest state, for a list that was under way. */
 export function expiredList(continueToken?: string): ApiError {
-	return new ApiError(
-		"Expired",
-		"The resourceVersion for the provided list is too old.",
-		continueToken === undefined ? {} : { continueToken },
-	);
+	if (continueToken === undefined) {
+		return new ApiError("Expired", "The resourceVersion for the provided list is too old.");
+	}
+	const message =
+		"The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response to " +
+		"retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+		"objects that were created, modified, or deleted between the time the first chunk was returned and now may " +
+		"show up in the list.";
+	return new ApiError("Expired", message, { continueToken });
 }
 
 export function internalError(why: string, cause?: unknown): ApiError {

@@ -63,6 +63,8 @@ export class InProcessClient implements ApiClient {
 		const target = this.#target("watch", resource, options.namespace ?? "", "");
 		const selection = selectionOf(target.type, { namespace: target.namespace, ...options });
 		let cursor = parseResourceVersion(options.resourceVersion);
+		const { compacted } = this.#server.ports.store.view;
+		if (cursor < compacted) throw expiredWatch(cursor, compacted);
 		let told = cursor;
 		while (!options.signal.aborted) {
 			const { events, through } = this.#readAfter<T>(target.type, selection, cursor);

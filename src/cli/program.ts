@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
 import { addFailCommands } from "./fail.ts";
+import { addScenarioCommand } from "./scenario.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand, VERSION_LINE } from "./version.ts";
@@ -15,7 +16,6 @@ const NOT_BUILT_COMMANDS = [
 	"dns",
 	"explain",
 	"migrate",
-	"scenario",
 	"exec",
 	"shell",
 	"watch-cost",
@@ -31,6 +31,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addFailCommands(root);
+	addScenarioCommand(root, setStatus);
 	addVersionCommand(root);
 	addCompletionCommand(root);
 	for (const name of NOT_BUILT_COMMANDS) {

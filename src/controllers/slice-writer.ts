@@ -6,7 +6,7 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { Draft } from "../api/types/meta.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
-import { asError } from "./sync-error.ts";
+import { asError, StaleCacheError } from "./sync-error.ts";
 
 export interface SliceWriterPorts {
 	readonly client: ApiClient;
@@ -36,12 +36,21 @@ export class SliceWriter {
 	 *
 	 * @param key `namespace/name` of what the slices are written for.
 	 */
-	async write(key: string, { creates, updates, deletes }: SliceWrites, signal: AbortSignal): Promise<boolean> {
-		const { client, tracker, wrote } = this.#ports;
+	async write(key: string, writes: SliceWrites, signal: AbortSignal): Promise<boolean> {
+		const answered = this.#ports.tracker.writing(key);
+		try {
+			return await this.#write(key, writes, signal);
+		} finally {
+			answered();
+		}
+	}
+
+	async #write(key: string, { creates, updates, deletes }: SliceWrites, signal: AbortSignal): Promise<boolean> {
+		const { client, wrote } = this.#ports;
 		const { namespace } = splitKey(key);
 		for (const slice of creates) {
 			try {
-				tracker.wrote(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
+				this.#remember(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
 			} catch (error) {
 				if (hasCause(error, "NamespaceTerminating")) return false;
 				throw this.#failure("failed to create EndpointSlice", key, error);
@@ -50,7 +59,7 @@ export class SliceWriter {
 		}
 		for (const slice of updates) {
 			try {
-				tracker.wrote(await client.update(ENDPOINT_SLICES, slice, { signal }));
+				this.#remember(await client.update(ENDPOINT_SLICES, slice, { signal }));
 			} catch (error) {
 				throw this.#failure(`failed to update ${slice.metadata.name} EndpointSlice`, key, error);
 			}
@@ -75,6 +84,12 @@ export class SliceWriter {
 		}
 		tracker.deleted(slice);
 		wrote("delete");
+	}
+
+	/** @throws {StaleCacheError} When the slice was gone before the answer came: what is planned next must know. */
+	#remember(slice: EndpointSlice): void {
+		if (this.#ports.tracker.wrote(slice)) return;
+		throw new StaleCacheError("it was deleted before the write was answered");
 	}
 
 	#failure(what: string, key: string, cause: unknown): Error {

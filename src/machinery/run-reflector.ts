@@ -54,11 +54,7 @@ export async function runReflector<T extends KubeObject>(
 	let request: ReflectorRequest | undefined = INITIAL_REQUEST;
 	while (!signal.aborted) {
 		const asked: ReflectorRequest = assertDefined(request, "the next request of the reflector");
-		if (asked.backoff > 0) {
-			follower.waits?.(true);
-			if (!(await waited(ports, asked.backoff, signal))) return;
-			follower.waits?.(false);
-		}
+		if (asked.backoff > 0 && !(await waited(ports, asked.backoff, follower, signal))) return;
 		request = undefined;
 		for await (const input of answers(ports.client, source, asked, signal)) {
 			if (signal.aborted) return;
@@ -72,12 +68,20 @@ export async function runReflector<T extends KubeObject>(
 }
 
 /** False when `signal` ended the wait. */
-async function waited({ clock, random }: ReflectorPorts, backoff: number, signal: AbortSignal): Promise<boolean> {
+async function waited(
+	{ clock, random }: ReflectorPorts,
+	backoff: number,
+	follower: Pick<Follower<never>, "waits">,
+	signal: AbortSignal,
+): Promise<boolean> {
 	const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (backoff - 1), DELAY_MS_MAX) * (0.5 + random.next() / 2);
-	return clock.sleep(delayMs, signal).then(
+	follower.waits?.(true);
+	const isOver = await clock.sleep(delayMs, signal).then(
 		() => true,
 		() => false,
 	);
+	follower.waits?.(false);
+	return isOver;
 }
 
 /** Everything that one request brings, its end included. Never rejects. */

@@ -13,6 +13,7 @@ import type { Problem, Verdict } from "./judge/verdict.ts";
 import { withOnlyClusterIP } from "./objects/drafts.ts";
 import { withTexts } from "./objects/repeat.ts";
 import { ScenarioPlane } from "./plane/scenario-plane.ts";
+import type { Trace } from "./plane/trace.ts";
 import { ScenarioRun } from "./run.ts";
 import { doStep } from "./steps/do-step.ts";
 import { writeStartState } from "./steps/start-state.ts";
@@ -23,11 +24,16 @@ export interface RunOptions {
 	readonly kubectl: Kubectl;
 }
 
-/** A verdict of one assertion: a `check`, or `expect` at the end. */
+/** What did not hold of one assertion: a `check`, or `expect` at the end. */
 export interface StepProblem extends Problem {
 	/** `steps[3].check.slices[0].exact`, `expect.http.code`. */
 	readonly path: string;
+	/** What happened before, the last thing last. */
+	readonly history: readonly string[];
 }
+
+/** Lines of history told with a problem. */
+const HISTORY_LINES = 25;
 
 export type ScenarioResult = {
 	/** The number and the title of the scenario; absent when the file cannot be read. */
@@ -35,8 +41,8 @@ export type ScenarioResult = {
 	readonly title?: string;
 	/** Virtual time that the run took. */
 	readonly virtualMs: number;
-	/** Every write and watch event. */
-	readonly trace: readonly string[];
+	/** Every write and watch event, as it happened. */
+	readonly trace: Trace | undefined;
 } & (
 	| { readonly kind: "passed" }
 	| { readonly kind: "failed"; readonly problems: readonly StepProblem[]; readonly pending: readonly string[] }
@@ -48,20 +54,26 @@ export type ScenarioResult = {
 /** Never rejects for what is in the text. The same text and seed give the same result, to the byte of the trace. */
 export async function runScenario(text: string, options: RunOptions): Promise<ScenarioResult> {
 	const parsed = parseScenario(text);
-	if (parsed.kind === "problems") return { kind: "unreadable", faults: parsed.problems, virtualMs: 0, trace: [] };
+	if (parsed.kind === "problems")
+		return { kind: "unreadable", faults: parsed.problems, virtualMs: 0, trace: undefined };
 	const { scenario } = parsed;
 	const { maxEndpointsPerSlice = 100 } = scenario.given.controller ?? {};
 	const plane = await ScenarioPlane.start({ seed: options.seed ?? 1, maxEndpointsPerSlice });
 	try {
 		const given = withExpanded(scenario.given);
 		const verdict = await played(new ScenarioRun(plane, given), scenario, options.kubectl);
-		return { ...resultOf(scenario, verdict), virtualMs: plane.clock.monotonicMs(), trace: plane.trace.lines };
+		return { ...resultOf(scenario, verdict), virtualMs: plane.clock.monotonicMs(), trace: plane.trace };
 	} finally {
 		await plane.stop();
 	}
 }
 
-function resultOf({ id, title }: Scenario, { problems, pending }: Verdict) {
+interface Played {
+	readonly problems: readonly StepProblem[];
+	readonly pending: readonly string[];
+}
+
+function resultOf({ id, title }: Scenario, { problems, pending }: Played) {
 	const parts = [...new Set(pending)];
 	if (problems.length > 0) return { kind: "failed", id, title, problems, pending: parts } as const;
 	if (parts.length > 0) return { kind: "pending", id, title, pending: parts } as const;
@@ -73,11 +85,16 @@ function withExpanded(given: Given): Given {
 }
 
 /** To the end, or to the first step that cannot be done; assertions that fail do not stop it. */
-async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Kubectl): Promise<Verdict> {
-	const verdicts: Verdict[] = [];
-	const judge = async (expected: Expectations, path: string): Promise<void> => {
-		verdicts.push(prefixed(path, await judged(run, expected, kubectl)));
+async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Kubectl): Promise<Played> {
+	const problems: StepProblem[] = [];
+	const pending: string[] = [];
+	const note = (verdict: Verdict, at: string): void => {
+		const history = verdict.problems.length === 0 ? [] : historyOf(run);
+		problems.push(...verdict.problems.map((each) => ({ ...each, path: `${at}${each.path}`, history })));
+		pending.push(...verdict.pending);
 	};
+	const judge = async (expected: Expectations, at: string): Promise<void> =>
+		note(await judged(run, expected, kubectl), `${at}.`);
 	let path = "given";
 	try {
 		await writeStartState(run);
@@ -88,9 +105,15 @@ async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Ku
 		}
 		await judge(expect, "expect");
 	} catch (error) {
-		verdicts.push(verdictOf(error, path));
+		note(verdictOf(error), path);
 	}
-	return { problems: verdicts.flatMap((each) => each.problems), pending: verdicts.flatMap((each) => each.pending) };
+	return { problems, pending };
+}
+
+/** Without what only the garbage collector and the API server's own parts saw. */
+function historyOf({ plane }: ScenarioRun): readonly string[] {
+	const told = plane.trace.history().filter((line) => !/^\S+ (garbage-collector|apiserver) saw /.test(line));
+	return told.slice(-HISTORY_LINES);
 }
 
 type JudgeAt = (expected: Expectations, path: string) => Promise<void>;
@@ -113,8 +136,4 @@ async function playEach(
 			await playStep(run, step, `${path} ${each}`, judge);
 		}
 	}
-}
-
-function prefixed(path: string, { problems, pending }: Verdict): Verdict {
-	return { problems: problems.map((each) => ({ ...each, path: `${path}.${each.path}` })), pending };
 }

@@ -32,6 +32,8 @@ export class ScenarioRun {
 	/** The uids that the server made, by the symbols that stand for them. */
 	readonly uids: Map<string, string> = new Map();
 	readonly saved: Map<string, readonly Saved[]> = new Map();
+	/** Names under which rule sets of the proxy would be saved. */
+	readonly savedRulesets: Set<string> = new Set();
 	/** Continue tokens, by name. */
 	readonly tokens: Map<string, string> = new Map();
 	readonly streams: Map<string, TestWatch> = new Map();

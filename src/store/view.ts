@@ -36,6 +36,7 @@ export class View {
 	readonly #limits: ViewLimits;
 	readonly #start: Revision;
 	#revision: Revision;
+	#compacted: Revision = 0;
 	#kept: Kept[] = [];
 	#keptHead = 0;
 	#historyBytes = 0;
@@ -49,6 +50,14 @@ export class View {
 
 	get revision(): Revision {
 		return this.#revision;
+	}
+
+	/**
+	 * The revision of the last {@link compact}: no read or watch may start from before it, though a watch that is open
+	 * goes on, and a resource that was silent since then would have no gap.
+	 */
+	get compacted(): Revision {
+		return this.#compacted;
 	}
 
 	get historyBytes(): number {
@@ -81,6 +90,7 @@ export class View {
 	/** Forgets the past up to and including `revision`, as far as it is kept. Current state stays. */
 	compact(revision: Revision): void {
 		assert(revision <= this.#revision, `Cannot compact the future: ${revision} > ${this.#revision}`);
+		this.#compacted = Math.max(this.#compacted, revision);
 		for (;;) {
 			const oldest = this.#kept[this.#keptHead];
 			if (oldest === undefined) return;

@@ -61,6 +61,7 @@ export function watchBody(ports: WatchPorts, key: GroupKey, query: WatchQuery, s
 function opened({ store, hub }: WatchPorts, key: GroupKey, sink: FrameSink, start: WatchStart): Watcher {
 	const cursor = start.after ?? store.revision;
 	const watcher = hub.add(key, sink, cursor);
+	if (cursor < store.view.compacted) hub.expire(watcher, store.view.compacted);
 	if (start.sendsInitialEvents) for (const frame of watcher.group.initialFrames()) watcher.write(frame);
 	if (start.marksInitialEventsEnd) watcher.write(key.encoding.bookmark(cursor, true));
 	return watcher;

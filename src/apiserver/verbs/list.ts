@@ -2,7 +2,7 @@
 
 import type { FieldError } from "../../api/field-error.ts";
 import { forbidden as forbiddenField, notSupported } from "../../api/field-error.ts";
-import { badRequest, expiredList, invalidObject } from "../../api/status.ts";
+import { type ApiError, badRequest, expiredList, invalidObject } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { Revision } from "../../store/entry.ts";
 import { continueToken, parseContinueToken } from "../continue-token.ts";
@@ -78,6 +78,7 @@ interface PageOptions {
 function page(ports: ServerPorts, target: Target, selection: Selection, options: PageOptions): ListAnswer {
 	const prefix = target.namespace === "" ? "" : `${target.namespace}/`;
 	const isNow = options.revision >= ports.store.revision;
+	if (!isNow && options.revision < ports.store.view.compacted) throw forgotten(options);
 	const range = ports.store.space(target.type.storagePrefix).range({
 		prefix,
 		filter: (entry) => selection.matches(entry.object),
@@ -85,9 +86,7 @@ function page(ports: ServerPorts, target: Target, selection: Selection, options:
 		...(options.limit === undefined ? {} : { limit: options.limit }),
 		...(isNow ? {} : { revision: options.revision }),
 	});
-	if (range.kind === "compacted") {
-		throw expiredList(options.start === undefined ? undefined : continueToken(-1, options.start));
-	}
+	if (range.kind === "compacted") throw forgotten(options);
 	const items = range.entries.map((entry) => selection.shown(entry.object));
 	const last = range.entries.at(-1);
 	if (options.limit === undefined || range.remaining === 0 || last === undefined)
@@ -99,6 +98,11 @@ function page(ports: ServerPorts, target: Target, selection: Selection, options:
 		continueToken: continueToken(options.revision, `${last.key}\u0000`),
 		...(selection.isEverything ? { remainingItemCount: range.remaining } : {}),
 	};
+}
+
+/** With a token that goes on in the newest state, where a list was under way. */
+function forgotten({ start }: PageOptions): ApiError {
+	return expiredList(start === undefined ? undefined : continueToken(-1, start));
 }
 
 /** The largest of its type, uint64. Past 2^53 a revision loses digits, and is too large all the same. */

@@ -128,13 +128,18 @@ export class WatchHub {
 		while (!watcher.isClosed && !watcher.isBlocked && watcher.cursor < this.#store.revision) {
 			const batch = watcher.group.read(watcher.cursor, this.#store.revision);
 			if (batch.kind === "compacted") {
-				watcher.write(this.#encodeError(expiredWatch(watcher.cursor, batch.oldest)));
-				watcher.isBlocked = true;
-				watcher.sink.end();
+				this.expire(watcher, batch.oldest);
 				return;
 			}
 			watcher.send(batch.frames, batch.through);
 		}
+	}
+
+	/** Tells the watcher that it starts from before `oldest`, and ends it. */
+	expire(watcher: Watcher, oldest: Revision): void {
+		watcher.write(this.#encodeError(expiredWatch(watcher.cursor, oldest)));
+		watcher.isBlocked = true;
+		watcher.sink.end();
 	}
 
 	#watchersOf(space: string): Set<Watcher> {

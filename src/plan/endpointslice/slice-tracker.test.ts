@@ -81,6 +81,16 @@ describe("SliceTracker", () => {
 		expect([1, 2, 3].map((generation) => tracker.isNews(at("a", generation)))).toEqual([false, false, true]);
 	});
 
+	test("does not wait for a slice whose deletion came before the answer to its write", () => {
+		const tracker = new SliceTracker();
+		tracker.wrote(at("a", 1));
+		const answered = tracker.writing(KEY);
+		expect(tracker.sawDeletion(at("a", 1))).toBe(false);
+		expect([tracker.wrote(at("a", 2)), tracker.isStale(KEY, [])]).toEqual([false, false]);
+		answered();
+		expect([tracker.wrote(at("a", 3)), tracker.isStale(KEY, [])]).toEqual([true, true]);
+	});
+
 	test("tells expected deletions from others, once", () => {
 		const tracker = new SliceTracker();
 		tracker.wrote(at("a", 1));

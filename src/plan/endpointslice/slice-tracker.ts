@@ -13,10 +13,23 @@ const DELETION_EXPECTED = -1;
 export class SliceTracker {
 	/** Generations by uid, by Service. */
 	readonly #services = new Map<string, Map<string, number>>();
+	/** Uids whose deletion was seen while writes are under way, by Service. */
+	readonly #overtaken = new Map<string, Set<string>>();
 
-	/** A create or an update answered with this slice. */
-	wrote(slice: EndpointSlice): void {
+	/**
+	 * Writes for the Service begin; call what is returned when the last one is answered. Meanwhile deletions may be
+	 * seen of slices whose write is not answered yet: remembering those would be waiting for what never comes.
+	 */
+	writing(serviceKey: string): () => void {
+		this.#overtaken.set(serviceKey, new Set());
+		return () => this.#overtaken.delete(serviceKey);
+	}
+
+	/** A create or an update answered with this slice. False when its deletion was seen before the answer. */
+	wrote(slice: EndpointSlice): boolean {
+		if (this.#overtaken.get(serviceKeyOf(slice))?.has(slice.metadata.uid) === true) return false;
 		this.#remember(slice, generationOf(slice));
+		return true;
 	}
 
 	/** A delete of this slice succeeded. */
@@ -39,6 +52,7 @@ export class SliceTracker {
 		const generations = this.#generationsOf(slice);
 		const tracked = generations?.get(slice.metadata.uid);
 		generations?.delete(slice.metadata.uid);
+		this.#overtaken.get(serviceKeyOf(slice))?.add(slice.metadata.uid);
 		return tracked === undefined || tracked === DELETION_EXPECTED;
 	}
 

@@ -146,7 +146,7 @@ type Shape<T> = v.GenericSchema<unknown, T>;
 
 const family = v.exactOptional(oneOf("IPv4", "IPv6"));
 const patchType = oneOf("merge", "json", "strategic");
-const body = v.union([raw, v.array(v.unknown())], "want a map or a list");
+const body = v.union([v.array(v.unknown()), raw], "want a map or a list");
 
 const { index: _, ...namedWithoutIndex } = selectorEntries;
 

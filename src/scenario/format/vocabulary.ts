@@ -58,7 +58,10 @@ export const positive: Shape<number> = v.pipe(
 export const yes: Shape<true> = v.literal(true, (issue) => `want true, found ${issue.received}`);
 export const pointer: Words = v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
 export const texts: Shape<Texts> = v.record(v.string(), text);
-export const raw: Shape<Raw> = v.record(v.string(), v.unknown(), "want a map");
+export const raw: Shape<Raw> = v.pipe(
+	v.record(v.string(), v.unknown(), "want a map"),
+	v.check((map) => !Array.isArray(map), "want a map, found a list"),
+);
 export const name: Words = v.pipe(v.string(), v.minLength(1, "want a name"));
 export const intText: Shape<number | string> = v.union([v.number(), v.string()], "want a number or a text");
 export const kind: Words<Kind> = oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap");

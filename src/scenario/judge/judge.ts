@@ -35,7 +35,10 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } =
 	slices: judgeSlices,
 	endpoints: judgeEndpoints,
 	objects: judgeObjects,
-	saved: judgeSaved,
+	saved: (run, wanted) =>
+		Object.entries(wanted).flatMap(([name, state]): readonly (Problem | Pending)[] =>
+			run.savedRulesets.has(name) ? proxy() : judgeSaved(run, name, state),
+		),
 	unique: judgeUnique,
 	writes: judgeWrites,
 	events: judgeEvents,
@@ -112,8 +115,8 @@ async function askedKubectl(
 	return { problems, pending: [] };
 }
 
-/** What a step that failed comes to. Other errors are faults of this program. */
-export function verdictOf(error: unknown, path: string): Verdict {
-	if (!(error instanceof StepError)) throw error;
-	return { problems: [{ path, wanted: "the step to be done", found: error.message }], pending: [] };
+/** What a step that failed comes to. What is not told by the step itself is a fault of this program: its name helps. */
+export function verdictOf(error: unknown): Verdict {
+	const found = error instanceof StepError ? error.message : String(error);
+	return { problems: [{ path: "", wanted: "the step to be done", found }], pending: [] };
 }

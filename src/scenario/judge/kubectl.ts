@@ -6,6 +6,7 @@ import path from "node:path";
 import { certificatesFor } from "../../edge/certificates.ts";
 import { HttpsServer } from "../../edge/https-server.ts";
 import { writeKubeconfig } from "../../edge/kubeconfig-file.ts";
+import { SystemClock } from "../../edge/system-clock.ts";
 import type { KubectlExpectation } from "../format/expectations.ts";
 import { DEFAULT_NAMESPACE } from "../objects/drafts.ts";
 import type { ScenarioRun } from "../run.ts";
@@ -16,8 +17,6 @@ export interface KubectlOptions {
 	readonly program: string | undefined;
 	/** Where certificates are kept. */
 	readonly cacheFolder: string;
-	/** Milliseconds since 1970, of the machine: certificates are checked by kubectl's own clock. */
-	readonly nowMs: () => number;
 }
 
 interface Output {
@@ -62,8 +61,13 @@ export class Kubectl {
 
 	/** Serves the plane on a free port of loopback for as long as kubectl runs. */
 	async #output(program: string, run: ScenarioRun, args: readonly string[]): Promise<Output> {
-		const { cacheFolder, nowMs } = this.#options;
-		const certificates = await certificatesFor({ folder: cacheFolder, addresses: [], nowMs: nowMs() });
+		const { cacheFolder } = this.#options;
+		// kubectl checks certificates by the machine's clock.
+		const certificates = await certificatesFor({
+			folder: cacheFolder,
+			addresses: [],
+			nowMs: new SystemClock().wallMs(),
+		});
 		const server = new HttpsServer(certificates, (request) => run.plane.server.api.handle(request));
 		const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-scenario-"));
 		try {

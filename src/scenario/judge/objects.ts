@@ -79,16 +79,14 @@ export function hasAll(wanted: unknown, found: unknown): boolean {
 	return Object.entries(wanted).every(([key, value]) => hasAll(value, ownValue(found, key)));
 }
 
-export function judgeSaved(run: ScenarioRun, expected: NonNullable<Expectations["saved"]>): readonly Problem[] {
-	return Object.entries(expected).flatMap(([name, wanted]) => {
-		const path = `saved.${name}`;
-		const saved = run.saved.get(name);
-		if (saved === undefined) return [problem(path, wanted, "nothing was saved under that name")];
-		return saved.flatMap((each) => {
-			const state = stateOf(run, each);
-			const holds = wanted === "gone" ? state === "gone" : state === "unchanged" || state === wanted;
-			return unless(holds, `${path} ${each.name}`, wanted, state);
-		});
+export function judgeSaved(run: ScenarioRun, name: string, wanted: "unchanged" | "same" | "gone"): readonly Problem[] {
+	const path = `saved.${name}`;
+	const saved = run.saved.get(name);
+	if (saved === undefined) return [problem(path, wanted, "nothing was saved under that name")];
+	return saved.flatMap((each) => {
+		const state = stateOf(run, each);
+		const holds = wanted === "gone" ? state === "gone" : state === "unchanged" || state === wanted;
+		return unless(holds, `${path} ${each.name}`, wanted, state);
 	});
 }
 

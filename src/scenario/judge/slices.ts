@@ -55,7 +55,39 @@ function judgeExact(
 	const texts = (missing.length === 0 ? surplus : slices).map((slice) => sliceText(slice, compared));
 	const found = texts.length === 0 ? "no slice" : texts.join("\n");
 	const more = `no slice but these ${wanted.length}`;
-	return [problem(path, missing.length === 0 ? more : missing.map((each) => JSON.stringify(each)).join("\n"), found)];
+	const asked = missing.length === 0 ? more : missing.map((each) => JSON.stringify(each)).join("\n");
+	return [{ ...problem(path, asked, found), difference: differences(missing, surplus) }];
+}
+
+/** Pairs what is missing with what is too much, and says in what they differ. */
+function differences(missing: readonly SliceExpectation[], surplus: readonly EndpointSlice[]): readonly string[] {
+	return missing.flatMap((wanted, index) => {
+		const slice = surplus[index];
+		if (slice === undefined) return [`- ${JSON.stringify(wanted)}`];
+		return [
+			`  ${slice.metadata.name}`,
+			...differentTexts("port", wanted.ports, portsOf(slice)),
+			...differentEndpoints(wanted.endpoints, slice),
+		];
+	});
+}
+
+function differentTexts(
+	what: string,
+	wanted: readonly string[] | undefined,
+	found: readonly string[],
+): readonly string[] {
+	const { missing, surplus } = matched(wanted ?? found, found, (want, find) => want === find);
+	return [...missing.map((text) => `- ${what} ${text}`), ...surplus.map((text) => `+ ${what} ${text}`)];
+}
+
+function differentEndpoints(wanted: readonly string[] | undefined, slice: EndpointSlice): readonly string[] {
+	if (wanted === undefined) return [];
+	const { missing, surplus } = matched(wanted.map(parsedEndpoint), endpointsOf(slice), fitsEndpoint);
+	return [
+		...missing.map((endpoint) => `- endpoint ${endpointText(endpoint)}`),
+		...surplus.map((endpoint) => `+ endpoint ${endpointText(endpoint)}`),
+	];
 }
 
 function fitsSlice(run: ScenarioRun, wanted: SliceExpectation, slice: EndpointSlice): boolean {

@@ -6,6 +6,8 @@ export interface Problem {
 	readonly path: string;
 	readonly wanted: string;
 	readonly found: string;
+	/** What sets the two apart, where that is less than all of both: `+` is found and not wanted. */
+	readonly difference?: readonly string[];
 }
 
 export interface Verdict {

@@ -101,15 +101,16 @@ export class ComponentFaults implements Faults {
 	async #write<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
 		const { trace, counts } = this.#ports;
 		const { verb, resource, namespace, name } = about;
-		const key = namespace === "" ? name : `${namespace}/${name}`;
+		const place = `${resource.plural} ${namespace === "" ? name : `${namespace}/${name}`}`;
 		let answer: R;
 		try {
 			answer = await send();
 		} catch (error) {
-			trace.wrote(this.name, verb, resource.plural, key, error instanceof Error ? error.message : String(error));
+			trace.wrote(this.name, verb, place, error instanceof Error ? error.message : String(error));
 			throw error;
 		}
-		trace.wrote(this.name, verb, resource.plural, isKubeObject(answer) ? keyOf(answer) : key, outcomeOf(answer));
+		const written = isKubeObject(answer) ? `${resource.plural} ${keyOf(answer)}` : place;
+		trace.wrote(this.name, verb, written, outcomeOf(answer));
 		counts?.add(resource.kind, verb);
 		if (this.#isMeant?.(about, answer) === true) await this.#waitForReply(about);
 		return answer;

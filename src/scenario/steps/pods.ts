@@ -15,7 +15,7 @@ import { typeOfKind } from "../plane/scenario-plane.ts";
 import { type ScenarioRun, StepError } from "../run.ts";
 import { mustCreate, mustSend, namedPath, objectPath } from "./requests.ts";
 
-/** Seconds: the Pod stays as long as any scenario lasts. */
+/** Seconds: the Pod stays to the end of the scenario. */
 const LONG_GRACE = 86_400;
 
 export async function makePod(run: ScenarioRun, shorthand: PodShorthand): Promise<void> {

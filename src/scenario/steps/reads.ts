@@ -25,8 +25,10 @@ export async function http(run: ScenarioRun, step: HttpStep): Promise<void> {
 
 /** @throws {StepError} When nothing is named. */
 export function save(run: ScenarioRun, step: SaveStep): void {
-	// Rule sets are the proxy's, and so are the expectations of them.
-	if (!("kind" in step)) return;
+	if (!("kind" in step)) {
+		run.savedRulesets.add(step.as);
+		return;
+	}
 	const found = run.found(step);
 	if (found.length === 0) throw new StepError(`save ${step.as}: ${JSON.stringify(step)} names no object`);
 	run.saved.set(

@@ -1,6 +1,6 @@
 /** The runner's own requests: what a person with kubectl would send. */
 
-import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
+import type { ResourceType } from "../../api/resource.ts";
 import { resourceOfKind } from "../../api/resource-table.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { resourcePath } from "../../edge/resource-path.ts";
@@ -21,7 +21,7 @@ export const PATCH_TYPES: Readonly<Record<string, string>> = {
 export async function send(run: ScenarioRun, method: string, path: string, request: TestRequest = {}): Promise<Reply> {
 	const reply = replyOf(await run.plane.server.exchange(method, path, request));
 	const outcome = reply.code < 400 ? String(reply.code) : `${reply.code} ${messageOf(reply)}`;
-	if (method !== "GET") run.plane.trace.wrote("runner", method.toLowerCase(), "", path, outcome);
+	if (method !== "GET") run.plane.trace.wrote("runner", method.toLowerCase(), path, outcome);
 	await run.plane.clock.settle();
 	return reply;
 }
@@ -93,9 +93,4 @@ function collectionPath(draft: Draft): string {
 function uidIn({ body }: Reply): string | undefined {
 	const { metadata } = body as { readonly metadata?: { readonly uid?: string } };
 	return metadata?.uid;
-}
-
-/** How an Event, or an owner reference, names the kind's API. */
-export function apiVersionOfType(type: ResourceType): string {
-	return apiVersionOf(type);
 }

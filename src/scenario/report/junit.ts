@@ -1,0 +1,44 @@
+/** Results as JUnit's XML, which CI systems read. */
+import type { ScenarioResult } from "../run-scenario.ts";
+import { type FileResult, totalsOf } from "../scenario-files.ts";
+import { resultText } from "./text.ts";
+
+export function junitReport(results: readonly FileResult[]): string {
+	const { failed, pending } = totalsOf(results);
+	const counts = `tests="${results.length}" failures="${failed}" skipped="${pending}"`;
+	return [
+		'<?xml version="1.0" encoding="UTF-8"?>',
+		`<testsuites ${counts}>`,
+		`<testsuite name="scenarios" ${counts}>`,
+		...results.map(testCase),
+		"</testsuite>",
+		"</testsuites>",
+		"",
+	].join("\n");
+}
+
+function testCase(each: FileResult): string {
+	const { file, result } = each;
+	const name = result.title ?? file;
+	const time = (result.virtualMs / 1000).toFixed(3);
+	return `<testcase classname="${escaped(file)}" name="${escaped(name)}" time="${time}">${outcome(each, result)}</testcase>`;
+}
+
+function outcome(each: FileResult, result: ScenarioResult): string {
+	if (result.kind === "passed") return "";
+	if (result.kind === "pending")
+		return `<skipped message="${escaped(`${result.pending.join(", ")}: not built yet`)}"/>`;
+	const message = result.kind === "failed" ? (result.problems[0]?.path ?? "") : "the file cannot be read";
+	const text = resultText(each, (_, plain) => plain);
+	return `<failure message="${escaped(message)}">${escaped(text)}</failure>`;
+}
+
+/** Characters that XML cannot hold are left out. */
+function escaped(text: string): string {
+	return text
+		.replaceAll(/[^\t\n\r\u0020-\uFFFD]/g, "")
+		.replaceAll("&", "&amp;")
+		.replaceAll("<", "&lt;")
+		.replaceAll(">", "&gt;")
+		.replaceAll('"', "&quot;");
+}
