@@ -16,6 +16,12 @@ test.each<{ rule: string; serving: readonly string[]; flow: Partial<Flow>; isSta
 		isStale: true,
 	},
 	{
+		rule: "not translated, while there is no endpoint, it may wait for one",
+		serving: [],
+		flow: { replySource: "10.96.0.53:53" },
+		isStale: false,
+	},
+	{
 		rule: "by the node port likewise",
 		serving: ["10.1.0.2"],
 		flow: { originalDestination: "192.168.0.1:30053" },

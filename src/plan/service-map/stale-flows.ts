@@ -36,7 +36,9 @@ export function staleFlows<F extends Flow>(
 	for (const { ports } of rules.tables.values()) for (const port of ports) tell(port, port.servingIPs);
 	return flows.filter(({ protocol, originalDestination, replySource }) => {
 		const ips = protocol === "udp" ? serving.get(originalDestination) : undefined;
-		return ips !== undefined && !ips.has(hostOf(replySource));
+		if (ips === undefined || ips.has(hostOf(replySource))) return false;
+		// A flow that is not translated does no harm while there is nobody to translate it to.
+		return ips.size > 0 || replySource !== originalDestination;
 	});
 }
 
