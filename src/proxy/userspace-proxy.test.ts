@@ -4,36 +4,16 @@ import { FakeNetwork } from "../testing/fake-network.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { SeededRandom } from "../testing/seeded.ts";
 import { silentLogger } from "../testing/silent.ts";
+import { tableOf } from "../testing/table-ports.ts";
 import { settle, VirtualClock } from "../testing/virtual-clock.ts";
 import { UserspaceProxy } from "./userspace-proxy.ts";
 
-const PORT: TablePort = {
-	name: "http",
-	protocol: "TCP",
-	family: "IPv4",
-	clusterIP: "10.96.0.10",
-	port: 80,
-	nodePort: 30080,
-	externalIPs: [],
-	loadBalancerVIPs: [],
-	loadBalancerSourceRanges: [],
-	isInternalLocal: false,
-	isExternalLocal: false,
-	healthCheckNodePort: 0,
-	cluster: [],
-	local: [],
-	hasAny: true,
-	hasSourceRanges: false,
-	hints: { mode: "none" },
-	skipped: [],
-	servingIPs: [],
-};
 const FRONT = "127.0.0.1:30080/TCP";
 
 /** A table with endpoints 10.0.0.N:8080. */
 function table(key: string, ends: readonly number[], more: Partial<TablePort> = {}): ServiceTable {
 	const cluster = ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 }));
-	return { key, ports: [{ ...PORT, cluster, ...more }], localReady: 0 };
+	return tableOf(key, { nodePort: 30_080, cluster, ...more });
 }
 
 function harness() {
@@ -44,6 +24,7 @@ function harness() {
 	const proxy = new UserspaceProxy<string>({
 		listeners: net,
 		dialer: net,
+		datagrams: net,
 		streams: net,
 		clock,
 		random: new SeededRandom(1),
@@ -72,9 +53,26 @@ describe("UserspaceProxy", () => {
 		expect([net.listening, metrics.values.get("sliceplane_proxy_listeners")]).toEqual([[FRONT], 1]);
 	});
 
+	test("carries datagrams, and lets a flow go when its endpoint serves no more", async () => {
+		const { net, put, proxy } = harness();
+		const udp = { protocol: "UDP", servingIPs: ["10.0.0.1"] } as const;
+		await put(table("default/dns", [1], udp));
+		net.sendDatagram("127.0.0.1:30080/UDP", { ip: "127.0.0.1", port: 4000 }, Uint8Array.of(7));
+		await put(table("default/dns", [2], { ...udp, servingIPs: ["10.0.0.2"] }));
+		proxy.remove("default/dns");
+		expect(net.told).toEqual([
+			"open 127.0.0.1:30080/UDP",
+			"flow 10.0.0.1:8080",
+			"127.0.0.1:4000 gets 7",
+			"close 10.0.0.1:8080",
+			"close 127.0.0.1:30080/UDP",
+		]);
+	});
+
 	test.each<{ rule: string; more: Partial<TablePort>; listening: string[] }>([
 		{ rule: "a port without a node port", more: { nodePort: 0 }, listening: [] },
-		{ rule: "UDP", more: { protocol: "UDP" }, listening: [] },
+		{ rule: "UDP", more: { protocol: "UDP" }, listening: ["127.0.0.1:30080/UDP"] },
+		{ rule: "SCTP, which needs the kernel", more: { protocol: "SCTP" }, listening: [] },
 		{ rule: "IPv6, on the loopback address of its family", more: { family: "IPv6" }, listening: ["[::1]:30080/TCP"] },
 		{
 			rule: "policy Local, for which loopback is the node itself",

@@ -11,15 +11,26 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Asked, Client } from "../plan/service-map/node-rules.ts";
-import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
+import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
 import { connect } from "./connect.ts";
+import type { DatagramDialer, DatagramListeners } from "./datagrams.ts";
 import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
 import { NodeProxy } from "./node-proxy.ts";
-import { type Accepted, addressText, type Dialer, type ListenAddress, type Listeners, type Streams } from "./ports.ts";
+import {
+	type Accepted,
+	addressText,
+	type Dialer,
+	type ListenAddress,
+	type Listeners,
+	type OpenResult,
+	type Streams,
+} from "./ports.ts";
+import { UdpSessions } from "./udp-sessions.ts";
 
 export interface UserspaceProxyPorts<S> {
 	readonly listeners: Listeners<S>;
 	readonly dialer: Dialer<S>;
+	readonly datagrams: DatagramListeners & DatagramDialer;
 	readonly streams: Streams<S>;
 	readonly clock: Clock;
 	readonly random: Random;
@@ -42,8 +53,9 @@ export class UserspaceProxy<S> {
 	readonly #ports: UserspaceProxyPorts<S>;
 	readonly #hosts: Readonly<Record<IPFamily, string>>;
 	readonly #node: NodeProxy;
+	readonly #sessions = new Set<UdpSessions>();
 	/** By text of the address. */
-	readonly #fronts = new Map<string, Front<S>>();
+	readonly #fronts = new Map<string, Front>();
 	/** By Service: the addresses that it has claimed. */
 	readonly #claimed = new Map<string, readonly string[]>();
 	readonly #accepted: Counter;
@@ -78,6 +90,7 @@ export class UserspaceProxy<S> {
 		for (const text of this.#claimed.get(table.key) ?? []) if (!wanted.has(text)) this.#release(table.key, text);
 		if (wanted.size === 0) this.#claimed.delete(table.key);
 		else this.#claimed.set(table.key, [...wanted.keys()]);
+		for (const sessions of this.#sessions) sessions.review();
 		for (const [text, each] of wanted) this.#front(text, each).claim(each.owner, each.isServed);
 	}
 
@@ -106,12 +119,12 @@ export class UserspaceProxy<S> {
 		});
 	}
 
-	#front(text: string, { address, asked }: Wanted): Front<S> {
+	#front(text: string, { address, asked }: Wanted): Front {
 		const known = this.#fronts.get(text);
 		if (known !== undefined) return known;
-		const front = new Front<S>(address, {
-			...this.#ports,
-			accepted: (client) => void this.#forward(client, asked),
+		const front = new Front(address, {
+			clock: this.#ports.clock,
+			open: () => (address.protocol === "UDP" ? this.#openDatagrams(address, asked) : this.#openStream(address, asked)),
 			failed: (failure) => this.#ports.listenFailed(failure),
 			counted: (by) => {
 				this.#listenerCount += by;
@@ -120,6 +133,36 @@ export class UserspaceProxy<S> {
 		});
 		this.#fronts.set(text, front);
 		return front;
+	}
+
+	#openStream(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		return this.#ports.listeners.open(address, (client) => void this.#forward(client, asked));
+	}
+
+	/** The flows end with the listener: there is nobody to bring the answers to. */
+	async #openDatagrams(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		const { datagrams, clock, metrics } = this.#ports;
+		const sessions = new UdpSessions({
+			dialer: datagrams,
+			clock,
+			metrics,
+			attempt: ({ ip }) => this.#node.attempt(asked, clientAt(ip)),
+			serves: (target) => this.#serves(asked, target),
+		});
+		const result = await datagrams.openDatagrams(address, (from, bytes, to) => sessions.receive(from, bytes, to));
+		if (result.kind === "failed") return result;
+		this.#sessions.add(sessions);
+		const close = (): void => {
+			result.listener.close();
+			sessions.close();
+			this.#sessions.delete(sessions);
+		};
+		return { kind: "open", listener: { close } };
+	}
+
+	#serves(asked: Asked, { ip }: Target): boolean {
+		const { port } = this.#node.route(asked, clientAt(asked.ip));
+		return port?.servingIPs.includes(ip) ?? false;
 	}
 
 	/** A front that is just opening its listener is kept until it has closed it: the address is its own so long. */
@@ -158,7 +201,7 @@ function clientAt(ip: string): Client {
 	return { ip, place: "node" };
 }
 
-/** A datagram has no connection that could be ended and opened again: only TCP is carried. */
+/** SCTP needs the kernel. */
 function isServed(port: TablePort): boolean {
-	return port.nodePort !== 0 && port.protocol === "TCP";
+	return port.nodePort !== 0 && port.protocol !== "SCTP";
 }

@@ -6,6 +6,7 @@ import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
+import { UdpListeners } from "../edge/udp-listeners.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
@@ -42,6 +43,7 @@ export class DataPlaneEngine {
 			...ports,
 			listeners: this.#listeners,
 			dialer: new PodDialer(this.#pods, ranges),
+			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
 			listenFailed: (failure) => this.#send({ kind: "listen-failed", failure }),
 		});
