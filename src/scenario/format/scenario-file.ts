@@ -38,9 +38,10 @@ export interface Given {
 }
 
 export interface Scenario {
-	readonly id: string;
-	readonly slug: string;
-	readonly group: string;
+	/** Three digits. */
+	readonly id?: string;
+	readonly slug?: string;
+	readonly group?: string;
 	readonly title: string;
 	readonly given: Given;
 	readonly steps: readonly Step[];
@@ -78,9 +79,9 @@ const given: v.GenericSchema<unknown, Given> = keys({
 });
 
 const scenario: v.GenericSchema<unknown, Scenario> = keys({
-	id: v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes")),
-	slug: v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -")),
-	group: oneOf("a", "b", "c", "d", "e", "f"),
+	id: more(v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes"))),
+	slug: more(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -"))),
+	group: more(oneOf("a", "b", "c", "d", "e", "f")),
 	title: text,
 	source: more(text),
 	source_url: more(text),
@@ -101,7 +102,14 @@ const FILE_LENGTH_MAX = 1_048_576;
 /** Faults told of one file; more would hide the first. */
 const PROBLEMS_MAX = 20;
 
-/** Never throws, whatever the text is. */
+/**
+ * Reads a scenario file's text; never throws, whatever the text is.
+ *
+ * @returns The scenario, or every fault of the text with its line and column, from 1.
+ * @example
+ *     const parsed = parseScenario("title: x");
+ *     assert.equal(parsed.kind, "problems");
+ */
 export function parseScenario(source: string): Parsed {
 	if (source.length > FILE_LENGTH_MAX) return problems([at(1, 1, `longer than ${FILE_LENGTH_MAX} characters`)]);
 	const lines = new LineCounter();
