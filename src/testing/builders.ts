@@ -1,4 +1,4 @@
-/** Small builders: a test states only what it is about. */
+/** Small builders of objects as a server has filled them in: a test states only what it is about. */
 import type { Node, Pod, Service } from "../api/types/core.ts";
 import type { ObjectMeta, StringMap } from "../api/types/meta.ts";
 

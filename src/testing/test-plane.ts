@@ -95,7 +95,8 @@ export interface TestPlane {
  * @see docs/scenarios.md
  * @example
  *     const plane = await startTestPlane({ nodes: 2 });
- *     await plane.client.create(SERVICES, "default", service("web"));
+ *     const spec = { selector: { app: "web" }, ports: [{ port: 80 }] };
+ *     await plane.client.create(SERVICES, "default", { metadata: { name: "web" }, spec });
  *     await plane.advance(1_000);
  *     const { items } = await plane.client.list(ENDPOINT_SLICES, { namespace: "default" });
  *     assert.equal(items.filter(({ metadata }) => metadata.name.startsWith("web-")).length, 1);

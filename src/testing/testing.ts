@@ -35,6 +35,7 @@ export { Informers } from "../machinery/informers.ts";
 export type { WorkQueue } from "../machinery/work-queue.ts";
 export { WorkQueues } from "../machinery/work-queues.ts";
 export { type FileProblem, type Parsed, parseScenario, type Scenario } from "../scenario/format/scenario-file.ts";
+export { scenarioText } from "../scenario/report/text.ts";
 export { type RunOptions, runScenario, type ScenarioResult, type StepProblem } from "../scenario/run-scenario.ts";
 export { node, type PodTraits, pod, service } from "./builders.ts";
 export { type ClientCall, type Faults, FaultyClient } from "./faulty-client.ts";

@@ -78,7 +78,7 @@ const given: v.GenericSchema<unknown, Given> = keys({
 	),
 });
 
-const scenario: v.GenericSchema<unknown, Scenario> = keys({
+export const scenario: v.GenericSchema<unknown, Scenario> = keys({
 	id: more(v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes"))),
 	slug: more(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -"))),
 	group: more(oneOf("a", "b", "c", "d", "e", "f")),
