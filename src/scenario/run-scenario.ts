@@ -5,8 +5,9 @@
  *     // result.kind === "passed"
  */
 import type { Expectations } from "./format/expectations.ts";
-import { type FileProblem, type Given, parseScenario, readStep, type Scenario } from "./format/scenario-file.ts";
+import { type Given, parseScenario, readStep, type Scenario } from "./format/scenario-file.ts";
 import type { Step, StepValues } from "./format/steps.ts";
+import type { FileProblem } from "./format/yaml-text.ts";
 import { judged, verdictOf } from "./judge/judge.ts";
 import type { Kubectl } from "./judge/kubectl.ts";
 import type { Problem, Verdict } from "./judge/verdict.ts";

@@ -5,6 +5,7 @@ import {
 	intText,
 	keys,
 	listOf,
+	many,
 	name,
 	oneOf,
 	positive,
@@ -143,7 +144,7 @@ const named = {
 };
 
 const protocol = oneOf("TCP", "UDP", "SCTP");
-const portsGenerated = keys({ count: positive, from: positive });
+const portsGenerated = keys({ count: many, from: positive });
 
 const servicePort = keys({
 	name: v.exactOptional(text),
@@ -221,7 +222,9 @@ const podSpecEntries = {
 
 const podEntries = { name, ns: v.exactOptional(text), ...podSpecEntries, ...podStatusEntries };
 
-const subsetsGenerated = keys({ addresses: whole, notReadyAddresses: whole, ports: listOf(raw) });
+/** Of a range of 65,536 addresses. */
+const generated = v.pipe(whole, v.maxValue(60_000, "want 60000 or less"));
+const subsetsGenerated = keys({ addresses: generated, notReadyAddresses: generated, ports: listOf(raw) });
 
 const endpointsEntries = {
 	...named,
@@ -244,7 +247,7 @@ const nodeEntries = {
 	ready: v.exactOptional(flag),
 };
 
-const repeated = { count: positive };
+const repeated = { count: many };
 
 export const service: Shape<ServiceShorthand> = keys(serviceEntries);
 export const services: Shape<Repeat<ServiceShorthand>> = keys({ ...repeated, ...serviceEntries });

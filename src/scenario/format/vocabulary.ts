@@ -1,5 +1,6 @@
 /** Words that all parts of a scenario file share, and how their values are read. */
 import * as v from "valibot";
+import { setOwn } from "../../kernel/json.ts";
 
 export type Kind = "Service" | "Pod" | "Node" | "EndpointSlice" | "Endpoints" | "ConfigMap";
 
@@ -35,11 +36,42 @@ export function keys<const E extends Entries>(
 	entries: E,
 ): v.StrictObjectSchema<E, (issue: v.StrictObjectIssue) => string> {
 	const known = Object.keys(entries);
-	return v.strictObject(entries, (issue) => {
+	const shape = v.strictObject(entries, (issue) => {
 		if (issue.expected === "never") return `unknown key ${issue.received}; known here: ${known.join(", ")}`;
 		if (issue.received === "undefined") return `key ${issue.expected} is missing`;
 		return `want a map, found ${issue.received}`;
 	});
+	// To valibot a list is an object, too.
+	return { ...shape, "~run": v.pipe(noList, shape)["~run"] as (typeof shape)["~run"] };
+}
+
+const noList = v.custom<unknown>((input) => !Array.isArray(input), "want a map, found a list");
+
+/** A map whose keys are names. Every key is data, also `__proto__` and `constructor`, which valibot's record leaves out. */
+export function mapOf<K extends string, T>(key: Words<K>, value: Shape<T>): Shape<Readonly<Record<K, T>>> {
+	const shape = v.pipe(
+		v.custom<Record<string, unknown>>(
+			(input) => typeof input === "object" && input !== null && !Array.isArray(input),
+			wantMap,
+		),
+		v.rawTransform(({ dataset, addIssue }) => {
+			const read = {};
+			for (const [name, item] of Object.entries(dataset.value)) {
+				const place = { type: "object", origin: "value", input: dataset.value, key: name, value: item } as const;
+				const results = [v.safeParse(key, name), v.safeParse(value, item)] as const;
+				for (const { message, expected, path = [] } of results.flatMap(({ issues = [] }) => [...issues])) {
+					addIssue({ message, expected: expected ?? "", path: [place, ...path] });
+				}
+				setOwn(read, name, results[1].output);
+			}
+			return read as Readonly<Record<K, T>>;
+		}),
+	);
+	return Object.assign(shape, { value });
+}
+
+function wantMap({ received }: { readonly received: string }): string {
+	return `want a map, found ${received === "Array" ? "a list" : received}`;
 }
 
 export const text: Words = v.string((issue) => `want a text, found ${issue.received}`);
@@ -54,14 +86,24 @@ export const positive: Shape<number> = v.pipe(
 	v.integer("want a whole number"),
 	v.minValue(1, "want 1 or more"),
 );
+/** So many objects or parts of one: more than any cluster has would only use up the machine. */
+export const many: Shape<number> = v.pipe(positive, v.maxValue(100_000, "want 100000 or less"));
+/** A regular expression. */
+export const pattern: Words = v.pipe(
+	v.string("want a regular expression"),
+	v.check((written) => {
+		try {
+			return new RegExp(written) instanceof RegExp;
+		} catch {
+			return false;
+		}
+	}, "want a regular expression"),
+);
 /** A key that only says yes. */
 export const yes: Shape<true> = v.literal(true, (issue) => `want true, found ${issue.received}`);
 export const pointer: Words = v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
-export const texts: Shape<Texts> = v.record(v.string(), text);
-export const raw: Shape<Raw> = v.pipe(
-	v.record(v.string(), v.unknown(), "want a map"),
-	v.check((map) => !Array.isArray(map), "want a map, found a list"),
-);
+export const texts: Shape<Texts> = mapOf(text, text);
+export const raw: Shape<Raw> = mapOf(text, v.unknown());
 export const name: Words = v.pipe(v.string(), v.minLength(1, "want a name"));
 export const intText: Shape<number | string> = v.union([v.number(), v.string()], "want a number or a text");
 export const kind: Words<Kind> = oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap");
