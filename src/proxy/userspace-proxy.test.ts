@@ -23,12 +23,17 @@ const PORT: TablePort = {
 	cluster: [],
 	local: [],
 	hasAny: true,
+	hasSourceRanges: false,
+	hints: { mode: "none" },
+	skipped: [],
+	servingIPs: [],
 };
 const FRONT = "127.0.0.1:30080/TCP";
 
 /** A table with endpoints 10.0.0.N:8080. */
 function table(key: string, ends: readonly number[], more: Partial<TablePort> = {}): ServiceTable {
-	return { key, ports: [{ ...PORT, cluster: ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 })), ...more }] };
+	const cluster = ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 }));
+	return { key, ports: [{ ...PORT, cluster, ...more }], localReady: 0 };
 }
 
 function harness() {

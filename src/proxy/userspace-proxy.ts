@@ -10,12 +10,12 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
-import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
-import { verdictFor } from "../plan/service-map/verdict.ts";
+import type { Asked, Client } from "../plan/service-map/node-rules.ts";
+import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
 import { connect } from "./connect.ts";
 import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
+import { NodeProxy } from "./node-proxy.ts";
 import { type Accepted, addressText, type Dialer, type ListenAddress, type Listeners, type Streams } from "./ports.ts";
-import type { RoundRobin } from "./round-robin.ts";
 
 export interface UserspaceProxyPorts<S> {
 	readonly listeners: Listeners<S>;
@@ -34,12 +34,14 @@ export const LOOPBACK_HOSTS: Readonly<Record<IPFamily, string>> = { IPv4: "127.0
 interface Wanted {
 	readonly address: ListenAddress;
 	readonly owner: FrontOwner;
-	readonly targets: readonly Target[];
+	readonly asked: Asked;
+	readonly isServed: boolean;
 }
 
 export class UserspaceProxy<S> {
 	readonly #ports: UserspaceProxyPorts<S>;
 	readonly #hosts: Readonly<Record<IPFamily, string>>;
+	readonly #node: NodeProxy;
 	/** By text of the address. */
 	readonly #fronts = new Map<string, Front<S>>();
 	/** By Service: the addresses that it has claimed. */
@@ -54,6 +56,7 @@ export class UserspaceProxy<S> {
 	constructor(ports: UserspaceProxyPorts<S>, hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS) {
 		this.#ports = ports;
 		this.#hosts = hosts;
+		this.#node = new NodeProxy({ addresses: Object.values(hosts), clusterCIDRs: [], serviceCIDRs: [] }, ports);
 		const { metrics } = ports;
 		this.#accepted = metrics.counter({
 			name: "sliceplane_proxy_connections_total",
@@ -70,16 +73,18 @@ export class UserspaceProxy<S> {
 
 	/** Takes the place of the table that the Service had. */
 	put(table: ServiceTable): void {
+		this.#node.put(table);
 		const wanted = new Map(this.#wantedBy(table).map((front) => [addressText(front.address), front]));
 		for (const text of this.#claimed.get(table.key) ?? []) if (!wanted.has(text)) this.#release(table.key, text);
 		if (wanted.size === 0) this.#claimed.delete(table.key);
 		else this.#claimed.set(table.key, [...wanted.keys()]);
-		for (const [text, { address, owner, targets }] of wanted) this.#front(text, address).claim(owner, targets);
+		for (const [text, each] of wanted) this.#front(text, each).claim(each.owner, each.isServed);
 	}
 
 	/** `key` is `namespace/name` of a Service. */
 	remove(key: string): void {
-		this.put({ key, ports: [] });
+		this.put({ key, ports: [], localReady: 0 });
+		this.#node.remove(key);
 	}
 
 	/** Closes every listener. Connections live on. */
@@ -92,22 +97,21 @@ export class UserspaceProxy<S> {
 		await Promise.all([...this.#fronts.values()].map((front) => front.settled()));
 	}
 
-	/** Clients on loopback stand on the proxy's own node. */
 	#wantedBy({ key, ports }: ServiceTable): readonly Wanted[] {
 		return ports.filter(isServed).map((port) => {
 			const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
-			const verdict = verdictFor(port, "external", "node");
-			const targets = verdict.kind === "forward" ? verdict.targets : [];
-			return { address, owner: { serviceKey: key, portName: port.name }, targets };
+			const asked = { ip: address.host, port: address.port, protocol: address.protocol };
+			const isRouted = this.#node.route(asked, clientAt(asked.ip)).kind === "forward";
+			return { address, asked, owner: { serviceKey: key, portName: port.name }, isServed: isRouted };
 		});
 	}
 
-	#front(text: string, address: ListenAddress): Front<S> {
+	#front(text: string, { address, asked }: Wanted): Front<S> {
 		const known = this.#fronts.get(text);
 		if (known !== undefined) return known;
 		const front = new Front<S>(address, {
 			...this.#ports,
-			accepted: (client, targets) => void this.#forward(client, targets),
+			accepted: (client) => void this.#forward(client, asked),
 			failed: (failure) => this.#ports.listenFailed(failure),
 			counted: (by) => {
 				this.#listenerCount += by;
@@ -128,13 +132,16 @@ export class UserspaceProxy<S> {
 		});
 	}
 
-	async #forward(client: Accepted<S>, targets: RoundRobin): Promise<void> {
+	async #forward(client: Accepted<S>, asked: Asked): Promise<void> {
 		const { dialer, clock, log, streams } = this.#ports;
+		const attempt = this.#node.attempt(asked, clientAt(client.ip ?? asked.ip));
 		const upstream = await connect({
 			dialer,
 			clock,
-			take: (tried) => targets.take(tried),
+			take: (tried) => attempt.take(tried),
+			connected: (target) => attempt.connected(target),
 			failed: (target, message) => {
+				attempt.failed();
 				this.#dialFailures.add();
 				log.debug("Endpoint did not answer", { ip: target.ip, port: target.port, message });
 			},
@@ -144,6 +151,11 @@ export class UserspaceProxy<S> {
 		this.#open.set(++this.#openCount);
 		streams.splice(client.stream, upstream, () => this.#open.set(--this.#openCount));
 	}
+}
+
+/** Clients on loopback stand on the proxy's own node. */
+function clientAt(ip: string): Client {
+	return { ip, place: "node" };
 }
 
 /** A datagram has no connection that could be ended and opened again: only TCP is carried. */

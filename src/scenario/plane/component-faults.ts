@@ -3,7 +3,7 @@ import { keyOf, type Resource } from "../../api/resource.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isObject } from "../../kernel/json.ts";
-import type { WatchEvent } from "../../machinery/api-client.ts";
+import { TransportError, type WatchEvent } from "../../machinery/api-client.ts";
 import type { ClientCall, Faults } from "../../testing/faulty-client.ts";
 import { Gate } from "./gate.ts";
 import type { ServerFaults } from "./server-faults.ts";
@@ -30,6 +30,8 @@ export class ComponentFaults implements Faults {
 	/** Closed while the component is paused. */
 	readonly pause: Gate = new Gate();
 	readonly name: string;
+	/** Nothing reaches the server, as if the cable were out. */
+	isCutOff = false;
 	readonly #ports: FaultPorts;
 	readonly #lagging = new Map<string, Gate>();
 	readonly #slowLists = new Set<string>();
@@ -81,6 +83,7 @@ export class ComponentFaults implements Faults {
 	async call<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
 		await this.pause.passed(about.signal);
 		const { server, clock } = this.#ports;
+		if (this.isCutOff) throw new TransportError("unreachable", "no route to host");
 		server.check(about);
 		if (about.verb === "list" && this.#slowLists.delete(about.resource.plural)) {
 			await clock.sleep(SLOW_LIST_MS, about.signal);
