@@ -48,7 +48,7 @@ const ENDPOINT = /^\S+ ([Rr-][Ss-][Tt-])( (pod|node|zone|hostname|hints)=\S+)*$/
 const VIEWED = /^\S+ [Rr-][Ss-][Tt-]$/;
 
 function matching(form: RegExp, wanted: string): Shape<string> {
-	return v.pipe(v.string(), v.regex(form, `want ${wanted}`));
+	return v.pipe(text, v.regex(form, `want ${wanted}`));
 }
 
 const slice: Shape<SliceExpectation> = comparing(1, {

@@ -217,7 +217,7 @@ const podSpecEntries = {
 	subdomain: v.exactOptional(text),
 	containers: v.exactOptional(listOf(container)),
 	initContainers: v.exactOptional(listOf(container)),
-	owner: v.exactOptional(v.pipe(v.string(), v.regex(/^[A-Z][A-Za-z]+\/.+$/, "want KIND/NAME, such as Deployment/web"))),
+	owner: v.exactOptional(v.pipe(text, v.regex(/^[A-Z][A-Za-z]+\/.+$/, "want KIND/NAME, such as Deployment/web"))),
 };
 
 const podEntries = { name, ns: v.exactOptional(text), ...podSpecEntries, ...podStatusEntries };
@@ -313,7 +313,7 @@ const fieldRemoved = keys({
 	kind: oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap"),
 	ns: v.exactOptional(text),
 	name: text,
-	remove: v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type")),
+	remove: v.pipe(text, v.startsWith("/", "want a JSON Pointer, such as /spec/type")),
 });
 
 export const storeRawStep: Shape<StoreRawStep> = v.lazy((input) =>

@@ -73,7 +73,7 @@ const given: v.GenericSchema<unknown, Given> = keys({
 
 export const scenario: v.GenericSchema<unknown, Scenario> = keys({
 	id: more(v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes"))),
-	slug: more(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -"))),
+	slug: more(v.pipe(text, v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -"))),
 	group: more(oneOf("a", "b", "c", "d", "e", "f")),
 	title: text,
 	source: more(text),
@@ -109,7 +109,8 @@ export function parseScenario(source: string): Parsed {
 	return problems(
 		read.issues.map(({ path = [], expected, message }) => {
 			const steps = path.map(({ key }) => key);
-			return yaml.problemAt(steps, expected === "never", `${shown(steps)}${message}`);
+			const isKey = expected === "never" || path.at(-1)?.origin === "key";
+			return yaml.problemAt(steps, isKey, `${shown(steps)}${message}`);
 		}),
 	);
 }

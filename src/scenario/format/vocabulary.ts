@@ -58,11 +58,15 @@ export function mapOf<K extends string, T>(key: Words<K>, value: Shape<T>): Shap
 			const read = {};
 			for (const [name, item] of Object.entries(dataset.value)) {
 				const place = { type: "object", origin: "value", input: dataset.value, key: name, value: item } as const;
-				const results = [v.safeParse(key, name), v.safeParse(value, item)] as const;
-				for (const { message, expected, path = [] } of results.flatMap(({ issues = [] }) => [...issues])) {
+				const named = v.safeParse(key, name);
+				const valued = v.safeParse(value, item);
+				for (const { message, expected } of named.issues ?? []) {
+					addIssue({ message, expected: expected ?? "", path: [{ ...place, origin: "key" }] });
+				}
+				for (const { message, expected, path = [] } of valued.issues ?? []) {
 					addIssue({ message, expected: expected ?? "", path: [place, ...path] });
 				}
-				setOwn(read, name, results[1].output);
+				setOwn(read, name, valued.output);
 			}
 			return read as Readonly<Record<K, T>>;
 		}),
@@ -101,10 +105,10 @@ export const pattern: Words = v.pipe(
 );
 /** A key that only says yes. */
 export const yes: Shape<true> = v.literal(true, (issue) => `want true, found ${issue.received}`);
-export const pointer: Words = v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
+export const pointer: Words = v.pipe(text, v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
 export const texts: Shape<Texts> = mapOf(text, text);
 export const raw: Shape<Raw> = mapOf(text, v.unknown());
-export const name: Words = v.pipe(v.string(), v.minLength(1, "want a name"));
+export const name: Words = v.pipe(text, v.minLength(1, "want a name"));
 export const intText: Shape<number | string> = v.union([v.number(), v.string()], "want a number or a text");
 export const kind: Words<Kind> = oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap");
 export const count: Shape<Count> = v.union(
@@ -128,6 +132,8 @@ export const duration: Shape<number> = v.pipe(
 		const [, digits = "", unit = ""] = /^([0-9]+)(ms|s|m)$/.exec(written) ?? [];
 		return Number(digits) * (UNIT_MS[unit] ?? 0);
 	}),
+	// Even a component that tries again every second comes to the end of it.
+	v.maxValue(604_800_000, "want a week or less, 10080m"),
 );
 
 export function oneOf<const W extends string>(...words: readonly W[]): Words<W> {
