@@ -1,5 +1,5 @@
 /** Steps that write objects. */
-import { pointerSteps } from "../../api/patch/json-pointer.ts";
+import { listIndex, pointerSteps } from "../../api/patch/json-pointer.ts";
 import type { Node } from "../../api/types/core.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { storeKey } from "../../apiserver/ports.ts";
@@ -113,7 +113,8 @@ function withoutField(run: ScenarioRun, step: Extract<StoreRawStep, { remove: st
 	const around = steps
 		.slice(0, -1)
 		.reduce<unknown>((value, key) => (value instanceof Object ? ownValue(value, key) : undefined), copy);
-	if (Array.isArray(around)) around.splice(Number(last), 1);
+	const index = Array.isArray(around) ? listIndex(last, around.length) : undefined;
+	if (Array.isArray(around) && index !== undefined) around.splice(index, 1);
 	else if (isObject(around)) delete around[last];
 	else throw new StepError(`${kind} ${name} has nothing at ${remove}`);
 	return deepFreeze(copy);
