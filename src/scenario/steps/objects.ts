@@ -7,6 +7,7 @@ import { deepFreeze, isObject, ownValue } from "../../kernel/json.ts";
 import type { CreateStep, ObjectShorthand, PutStep, ServiceShorthand, StoreRawStep } from "../format/objects.ts";
 import type { StepValues } from "../format/steps.ts";
 import { DEFAULT_NAMESPACE, draftOf, endpointsDraft, serviceDraft } from "../objects/drafts.ts";
+import { repeated } from "../objects/repeat.ts";
 import { typeOfKind } from "../plane/scenario-plane.ts";
 import { type ScenarioRun, StepError } from "../run.ts";
 import { create, mustCreate, mustSend, namedPath, objectPath, PATCH_TYPES, send } from "./requests.ts";
@@ -72,12 +73,15 @@ async function writeServiceStatus(run: ScenarioRun, { name, ns, status_ip: ip }:
 function withGiven({ given }: ScenarioRun, step: CreateStep): ObjectShorthand {
 	const { kind, name } = step;
 	const ns = "ns" in step ? step.ns : undefined;
+	const { services = [], services_repeat = [], slices = [], slices_repeat = [], endpoints, nodes } = given;
 	const lists: Readonly<Record<string, readonly { readonly name: string; readonly ns?: string }[] | undefined>> = {
-		Service: given.services,
-		Endpoints: given.endpoints,
-		EndpointSlice: given.slices,
+		Service: [...services, ...services_repeat.flatMap(repeated)],
+		Endpoints: endpoints,
+		EndpointSlice: [...slices, ...slices_repeat.flatMap(repeated)],
+		Node: nodes,
 	};
-	const before = lists[kind]?.find((each) => each.name === name && each.ns === ns);
+	const inNamespace = (each: string | undefined): string => each ?? DEFAULT_NAMESPACE;
+	const before = lists[kind]?.find((each) => each.name === name && inNamespace(each.ns) === inNamespace(ns));
 	if (before === undefined) throw new StepError(`spec_as: given: the start state has no ${kind} ${name}`);
 	return { ...before, ...step };
 }

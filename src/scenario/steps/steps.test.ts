@@ -187,6 +187,11 @@ describe("objects", () => {
 		const fields = "{/spec/sessionAffinity: None, /spec/selector: {app: web}}";
 		const expected = `objects: [{kind: Service, name: web, fields: ${fields}}], slices: [{service: web, exact: [{ownerUID: u2}]}]`;
 		expect(await ran(SERVICE, steps, expected)).toBe("passed");
+		const many = 'services_repeat: [{count: 2, name: "s{i}", selector: {app: "s{i}"}, ports: [{port: 80}]}]';
+		const again = ["delete: {kind: Service, name: s1}", "create: {kind: Service, ns: demo, name: s1, spec_as: given}"];
+		expect(await ran(many, again, "objects: [{kind: Service, name: s1, fields: {/spec/selector: {app: s1}}}]")).toBe(
+			"passed",
+		);
 		const said = await ran(SERVICE, ["create: {kind: Service, name: none, spec_as: given}"], "http: {code: 201}");
 		expect(said).toBe("steps[0]: the step to be done | spec_as: given: the start state has no Service none");
 	});
