@@ -3,7 +3,7 @@
  * listener is closed, so that clients are refused at once instead of waiting for an answer.
  */
 import type { Clock } from "../kernel/clock.ts";
-import type { Accepted, ListenAddress, Listener, Listeners, ListenProblem } from "./ports.ts";
+import type { ListenAddress, Listener, ListenProblem, OpenResult } from "./ports.ts";
 
 /** The port of a Service that an address belongs to. */
 export interface FrontOwner {
@@ -12,10 +12,10 @@ export interface FrontOwner {
 	readonly portName: string;
 }
 
-export interface FrontPorts<S> {
-	readonly listeners: Pick<Listeners<S>, "open">;
+export interface FrontPorts {
 	readonly clock: Clock;
-	accepted(client: Accepted<S>): void;
+	/** Takes the address. */
+	open(): Promise<OpenResult>;
 	/** The address could not be taken; told when the trouble begins, and when it becomes another. */
 	failed(failure: ListenFailure): void;
 	/** Listeners open, more or less than before. */
@@ -37,9 +37,9 @@ interface Claim {
 	readonly isServed: boolean;
 }
 
-export class Front<S> {
+export class Front {
 	readonly #address: ListenAddress;
-	readonly #ports: FrontPorts<S>;
+	readonly #ports: FrontPorts;
 	/** By Service, the oldest first: it has the address. Two claim it only while an address changes hands. */
 	readonly #claims = new Map<string, Claim>();
 	#listener: Listener | undefined;
@@ -48,7 +48,7 @@ export class Front<S> {
 	#failures = 0;
 	#told: ListenProblem | undefined;
 
-	constructor(address: ListenAddress, ports: FrontPorts<S>) {
+	constructor(address: ListenAddress, ports: FrontPorts) {
 		this.#address = address;
 		this.#ports = ports;
 	}
@@ -93,7 +93,7 @@ export class Front<S> {
 	}
 
 	async #open(): Promise<void> {
-		const result = await this.#ports.listeners.open(this.#address, (client) => this.#ports.accepted(client));
+		const result = await this.#ports.open();
 		if (result.kind === "failed") return this.#failed(result.problem, result.message);
 		this.#failures = 0;
 		this.#told = undefined;

@@ -11,15 +11,26 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Asked, Client } from "../plan/service-map/node-rules.ts";
-import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
+import type { TablePort, Target } from "../plan/service-map/service-table.ts";
 import { connect } from "./connect.ts";
+import type { DatagramDialer, DatagramListeners } from "./datagrams.ts";
 import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
-import { NodeProxy } from "./node-proxy.ts";
-import { type Accepted, addressText, type Dialer, type ListenAddress, type Listeners, type Streams } from "./ports.ts";
+import type { NodeProxy } from "./node-proxy.ts";
+import {
+	type Accepted,
+	addressText,
+	type Dialer,
+	type ListenAddress,
+	type Listeners,
+	type OpenResult,
+	type Streams,
+} from "./ports.ts";
+import { UdpSessions } from "./udp-sessions.ts";
 
 export interface UserspaceProxyPorts<S> {
 	readonly listeners: Listeners<S>;
 	readonly dialer: Dialer<S>;
+	readonly datagrams: DatagramListeners & DatagramDialer;
 	readonly streams: Streams<S>;
 	readonly clock: Clock;
 	readonly random: Random;
@@ -41,9 +52,10 @@ interface Wanted {
 export class UserspaceProxy<S> {
 	readonly #ports: UserspaceProxyPorts<S>;
 	readonly #hosts: Readonly<Record<IPFamily, string>>;
-	readonly #node: NodeProxy;
+	readonly #node: () => NodeProxy;
+	readonly #sessions = new Set<UdpSessions>();
 	/** By text of the address. */
-	readonly #fronts = new Map<string, Front<S>>();
+	readonly #fronts = new Map<string, Front>();
 	/** By Service: the addresses that it has claimed. */
 	readonly #claimed = new Map<string, readonly string[]>();
 	readonly #accepted: Counter;
@@ -53,10 +65,18 @@ export class UserspaceProxy<S> {
 	#openCount = 0;
 	#listenerCount = 0;
 
-	constructor(ports: UserspaceProxyPorts<S>, hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS) {
+	/**
+	 * @param node Gives the rules; asked anew each time, for they may be made anew.
+	 * @param hosts Addresses to listen on; the rules must know them as the node's own.
+	 */
+	constructor(
+		ports: UserspaceProxyPorts<S>,
+		node: () => NodeProxy,
+		hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS,
+	) {
 		this.#ports = ports;
 		this.#hosts = hosts;
-		this.#node = new NodeProxy({ addresses: Object.values(hosts), clusterCIDRs: [], serviceCIDRs: [] }, ports);
+		this.#node = node;
 		const { metrics } = ports;
 		this.#accepted = metrics.counter({
 			name: "sliceplane_proxy_connections_total",
@@ -71,25 +91,21 @@ export class UserspaceProxy<S> {
 		this.#listening = metrics.gauge({ name: "sliceplane_proxy_listeners", help: "Addresses listened on." });
 	}
 
-	/** Takes the place of the table that the Service had. */
-	put(table: ServiceTable): void {
-		this.#node.put(table);
-		const wanted = new Map(this.#wantedBy(table).map((front) => [addressText(front.address), front]));
-		for (const text of this.#claimed.get(table.key) ?? []) if (!wanted.has(text)) this.#release(table.key, text);
-		if (wanted.size === 0) this.#claimed.delete(table.key);
-		else this.#claimed.set(table.key, [...wanted.keys()]);
+	/** Listens as the rules of the Service want it now. `key` is `namespace/name`. */
+	serve(key: string): void {
+		const ports = this.#node().rules.tables.get(key)?.ports ?? [];
+		const wanted = new Map(this.#wantedBy(key, ports).map((front) => [addressText(front.address), front]));
+		for (const text of this.#claimed.get(key) ?? []) if (!wanted.has(text)) this.#release(key, text);
+		if (wanted.size === 0) this.#claimed.delete(key);
+		else this.#claimed.set(key, [...wanted.keys()]);
+		for (const sessions of this.#sessions) sessions.review();
 		for (const [text, each] of wanted) this.#front(text, each).claim(each.owner, each.isServed);
-	}
-
-	/** `key` is `namespace/name` of a Service. */
-	remove(key: string): void {
-		this.put({ key, ports: [], localReady: 0 });
-		this.#node.remove(key);
 	}
 
 	/** Closes every listener. Connections live on. */
 	stop(): void {
-		for (const key of [...this.#claimed.keys()]) this.remove(key);
+		for (const [key, texts] of this.#claimed) for (const text of texts) this.#release(key, text);
+		this.#claimed.clear();
 	}
 
 	/** Resolves when every listener is open or closed as the tables want it, or has failed and will try again. */
@@ -97,21 +113,21 @@ export class UserspaceProxy<S> {
 		await Promise.all([...this.#fronts.values()].map((front) => front.settled()));
 	}
 
-	#wantedBy({ key, ports }: ServiceTable): readonly Wanted[] {
+	#wantedBy(key: string, ports: readonly TablePort[]): readonly Wanted[] {
 		return ports.filter(isServed).map((port) => {
 			const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
 			const asked = { ip: address.host, port: address.port, protocol: address.protocol };
-			const isRouted = this.#node.route(asked, clientAt(asked.ip)).kind === "forward";
+			const isRouted = this.#node().route(asked, clientAt(asked.ip)).kind === "forward";
 			return { address, asked, owner: { serviceKey: key, portName: port.name }, isServed: isRouted };
 		});
 	}
 
-	#front(text: string, { address, asked }: Wanted): Front<S> {
+	#front(text: string, { address, asked }: Wanted): Front {
 		const known = this.#fronts.get(text);
 		if (known !== undefined) return known;
-		const front = new Front<S>(address, {
-			...this.#ports,
-			accepted: (client) => void this.#forward(client, asked),
+		const front = new Front(address, {
+			clock: this.#ports.clock,
+			open: () => (address.protocol === "UDP" ? this.#openDatagrams(address, asked) : this.#openStream(address, asked)),
 			failed: (failure) => this.#ports.listenFailed(failure),
 			counted: (by) => {
 				this.#listenerCount += by;
@@ -120,6 +136,36 @@ export class UserspaceProxy<S> {
 		});
 		this.#fronts.set(text, front);
 		return front;
+	}
+
+	#openStream(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		return this.#ports.listeners.open(address, (client) => void this.#forward(client, asked));
+	}
+
+	/** The flows end with the listener: there is nobody to bring the answers to. */
+	async #openDatagrams(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		const { datagrams, clock, metrics } = this.#ports;
+		const sessions = new UdpSessions({
+			dialer: datagrams,
+			clock,
+			metrics,
+			attempt: ({ ip }) => this.#node().attempt(asked, clientAt(ip)),
+			serves: (target) => this.#serves(asked, target),
+		});
+		const result = await datagrams.openDatagrams(address, (from, bytes, to) => sessions.receive(from, bytes, to));
+		if (result.kind === "failed") return result;
+		this.#sessions.add(sessions);
+		const close = (): void => {
+			result.listener.close();
+			sessions.close();
+			this.#sessions.delete(sessions);
+		};
+		return { kind: "open", listener: { close } };
+	}
+
+	#serves(asked: Asked, { ip }: Target): boolean {
+		const { port } = this.#node().route(asked, clientAt(asked.ip));
+		return port?.servingIPs.includes(ip) ?? false;
 	}
 
 	/** A front that is just opening its listener is kept until it has closed it: the address is its own so long. */
@@ -134,7 +180,7 @@ export class UserspaceProxy<S> {
 
 	async #forward(client: Accepted<S>, asked: Asked): Promise<void> {
 		const { dialer, clock, log, streams } = this.#ports;
-		const attempt = this.#node.attempt(asked, clientAt(client.ip ?? asked.ip));
+		const attempt = this.#node().attempt(asked, clientAt(client.ip ?? asked.ip));
 		const upstream = await connect({
 			dialer,
 			clock,
@@ -158,7 +204,7 @@ function clientAt(ip: string): Client {
 	return { ip, place: "node" };
 }
 
-/** A datagram has no connection that could be ended and opened again: only TCP is carried. */
+/** SCTP needs the kernel. */
 function isServed(port: TablePort): boolean {
-	return port.nodePort !== 0 && port.protocol === "TCP";
+	return port.nodePort !== 0 && port.protocol !== "SCTP";
 }
