@@ -91,7 +91,7 @@ export const positive: Shape<number> = v.pipe(
 	v.minValue(1, "want 1 or more"),
 );
 /** So many objects or parts of one: more than any cluster has would only use up the machine. */
-export const many: Shape<number> = v.pipe(positive, v.maxValue(20_000, "want 20000 or less"));
+export const many: Shape<number> = v.pipe(positive, v.maxValue(100_000, "want 100000 or less"));
 /** A regular expression. */
 export const pattern: Words = v.pipe(
 	v.string("want a regular expression"),
