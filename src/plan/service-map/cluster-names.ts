@@ -18,7 +18,7 @@ export interface NameScope {
 }
 
 export type NameMeaning =
-	/** At least one; each as good as any other. */
+	/** At least one; each is as good as the others. */
 	| { readonly kind: "addresses"; readonly ips: readonly string[] }
 	/** Another name stands for it, such as an ExternalName's. */
 	| { readonly kind: "alias"; readonly name: string }

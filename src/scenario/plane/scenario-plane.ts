@@ -37,7 +37,7 @@ const SETTLE_MS_MAX = 60_000;
  */
 const CONTROLLERS = [
 	"endpointslice-controller",
-	"endpointslicemirroring-controller",
+	"endpointslice-mirroring-controller",
 	"endpoints-controller",
 	"deployment-controller",
 	"replicaset-controller",
