@@ -27,6 +27,9 @@ export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceLi
 			if (isManaged(slice) && tracker.isNews(slice)) enqueueServiceOf(slice);
 		},
 		updated(old, slice) {
+			const isLost = isManaged(old) && (!isManaged(slice) || serviceNameOf(old) !== serviceNameOf(slice));
+			// The cache will not show it to its Service again: waiting for it would never end.
+			if (isLost) tracker.sawDeletion(old);
 			if (serviceNameOf(old) !== serviceNameOf(slice)) {
 				enqueueServiceOf(slice);
 				enqueueServiceOf(old);
