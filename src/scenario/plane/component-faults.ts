@@ -1,4 +1,5 @@
 /** What happens to the requests and watches of a component on their way: steps of a scenario set it. */
+import { setMaxListeners } from "node:events";
 import { keyOf, type Resource } from "../../api/resource.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -42,7 +43,7 @@ export class ComponentFaults implements Faults {
 	#held = 0;
 	#lostReplies = 0;
 	#isCut = false;
-	#cutting = new AbortController();
+	#cutting = patientController();
 
 	constructor(name: string, ports: FaultPorts) {
 		this.name = name;
@@ -100,7 +101,7 @@ export class ComponentFaults implements Faults {
 	/** The process is another one. */
 	restore(): void {
 		this.#isCut = false;
-		this.#cutting = new AbortController();
+		this.#cutting = patientController();
 	}
 
 	/** Ends everything that holds back or loses. */
@@ -175,6 +176,13 @@ export class ComponentFaults implements Faults {
 		await this.#reply.passed(about.signal);
 		this.#held--;
 	}
+}
+
+/** Every write that is on its way listens to its signal. */
+function patientController(): AbortController {
+	const controller = new AbortController();
+	setMaxListeners(0, controller.signal);
+	return controller;
 }
 
 function isKubeObject(answer: unknown): answer is KubeObject {
