@@ -5,7 +5,8 @@
  *
  *     node scripts/faults.mjs [WORD]         only those whose name or file has the word
  *
- * Faults are data, in test/faults/: a file, an exact text that it has once, and what stands there instead.
+ * Faults are data, in test/faults/: a file, an exact text that it has once, and what stands there instead; where one
+ * file of tests is meant to catch it, that alone is named and run.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,8 +27,9 @@ const every = JSON.parse(readFileSync(path.join(ROOT, "test/faults/planner-fault
 const faults = every.filter(({ name, file }) => `${name} ${file}`.includes(word));
 const copy = mkdtempSync(path.join(tmpdir(), "faults-"));
 
-/** The tests of the planner that the file belongs to. */
-function testsOf(file) {
+/** The tests that are named, or those of the planner that the file belongs to. */
+function testsOf({ file, tests }) {
+	if (tests !== undefined) return tests;
 	const room = path.dirname(file);
 	return [room, VECTORS, ...(room.startsWith("src/plan/endpoint") ? [INDEXES] : [])];
 }
@@ -50,13 +52,13 @@ try {
 		cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
 	}
 	symlinkSync(path.join(ROOT, "node_modules"), path.join(copy, "node_modules"));
-	const { passed, output } = testsPass([...new Set(faults.flatMap(({ file }) => testsOf(file)))]);
+	const { passed, output } = testsPass([...new Set(faults.flatMap(testsOf))]);
 	if (!passed) throw new Error(`the tests must pass before faults are put in:\n${output}`);
 	let survived = 0;
 	for (const fault of faults) {
 		const file = path.join(copy, fault.file);
 		writeFileSync(file, faulty(fault));
-		const isCaught = !testsPass(testsOf(fault.file)).passed;
+		const isCaught = !testsPass(testsOf(fault)).passed;
 		if (!isCaught) survived++;
 		console.log(`${isCaught ? "caught    " : "NOT CAUGHT"} ${fault.name} (${fault.file})`);
 		cpSync(path.join(ROOT, fault.file), file);

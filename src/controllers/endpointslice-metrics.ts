@@ -16,8 +16,10 @@ interface ServiceState {
 export interface SliceMetrics {
 	synced(result: "success" | "stale" | "error"): void;
 	wrote(operation: "create" | "update" | "delete"): void;
-	/** Of a dual-stack Service only the family planned last is counted in the gauges. */
+	/** Told before the writes. Of a dual-stack Service only the family planned last is counted in the gauges. */
 	planned(key: string, service: Service, plan: FamilyPlan): void;
+	/** Told when every write of the plan was made. */
+	carriedOut(service: Service, plan: FamilyPlan): void;
 	forgot(key: string): void;
 }
 
@@ -49,19 +51,23 @@ export function sliceMetrics(metrics: Metrics): SliceMetrics {
 		synced: (result) => series.syncs.add(1, { result }),
 		wrote: (operation) => series.changes.add(1, { operation }),
 		planned(key, service, plan) {
-			// Hints by CPU outrank the field, and an unknown value asks for nothing.
-			const topology = wantsTopologyHints(service);
-			const trafficDistribution = topology ? undefined : trafficDistributionOf(service);
 			series.added.observe(plan.counts.added);
 			series.removed.observe(plan.counts.removed);
-			series.changed.observe(plan.creates.length + plan.updates.length + plan.deletes.length, {
-				topology: topology ? "Auto" : "Disabled",
-				traffic_distribution: trafficDistribution ?? "",
+			replace(key, { counts: plan.counts, trafficDistribution: distributionInUse(service) });
+		},
+		carriedOut(service, plan) {
+			series.changed.observe(plan.counts.changes, {
+				topology: wantsTopologyHints(service) ? "Auto" : "Disabled",
+				traffic_distribution: distributionInUse(service) ?? "",
 			});
-			replace(key, { counts: plan.counts, trafficDistribution });
 		},
 		forgot: (key) => replace(key, undefined),
 	};
+}
+
+/** The annotation outranks the field, and an unknown value asks for nothing. */
+function distributionInUse(service: Service): string | undefined {
+	return wantsTopologyHints(service) ? undefined : trafficDistributionOf(service);
 }
 
 function instruments(metrics: Metrics) {

@@ -113,7 +113,7 @@ export class EndpointSliceSync implements Reconciler {
 	}
 
 	#remember(key: string, { hintsMemory }: SlicePlan): void {
-		if (hintsMemory.isPopulated) this.#hints.set(key, hintsMemory);
+		if (hintsMemory.isPopulated || hintsMemory.allocated.size > 0) this.#hints.set(key, hintsMemory);
 		else this.#hints.delete(key);
 	}
 
@@ -146,13 +146,14 @@ export class EndpointSliceSync implements Reconciler {
 		for (const family of plan.families) {
 			errors.push(...family.problems.map((problem) => new Error(describeProblem(service, problem))));
 			try {
-				if (await this.#writer.write(key, family, signal)) this.#metrics.planned(key, service, family);
+				this.#metrics.planned(key, service, family);
+				if (await this.#writer.write(key, family, signal)) this.#metrics.carriedOut(service, family);
 			} catch (error) {
 				errors.push(asError(error));
 			}
 		}
 		for (const slice of plan.unsupported) {
-			await this.#writer.delete(key, slice, signal).catch((error: unknown) => errors.push(asError(error)));
+			await this.#writer.deleteUnsupported(key, slice, signal).catch((error: unknown) => errors.push(asError(error)));
 		}
 		return errors;
 	}

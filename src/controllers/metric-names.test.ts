@@ -124,7 +124,7 @@ describe("the traffic distribution of a Service", () => {
 		updates: [],
 		deletes: [],
 		problems: [],
-		counts: { added: 0, removed: 0, endpoints: 0, slices: 1, slicesMin: 1 },
+		counts: { added: 0, removed: 0, endpoints: 0, changes: 0, slices: 1, slicesMin: 1 },
 		hintsMemory: NO_HINTS,
 		hintsEvents: [],
 	};
@@ -145,7 +145,9 @@ describe("the traffic distribution of a Service", () => {
 		],
 	])("%s", (_rule, of, count, labels) => {
 		const metrics = new RecordingMetrics();
-		sliceMetrics(metrics).planned("default/web", of, plan);
+		const slices = sliceMetrics(metrics);
+		slices.planned("default/web", of, plan);
+		slices.carriedOut(of, plan);
 		expect(counted(metrics, of.spec.trafficDistribution ?? "")).toBe(count);
 		expect(metrics.values.get(`${SLICES}endpointslices_changed_per_sync{topology=${labels}}`)).toBe(1);
 	});

@@ -1,33 +1,119 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { StringMap } from "../api/types/meta.ts";
-import { ENDPOINTSLICE_CONTROLLER, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
+import type { Handlers } from "../machinery/informer.ts";
 import { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
-import { podRange, sliceOf } from "../testing/slice-worlds.ts";
+import { sliceOf } from "../testing/slice-worlds.ts";
 import { sliceHandlers } from "./slice-events.ts";
 
-const OWN: StringMap = { [SERVICE_NAME_LABEL]: "web", [SLICE_MANAGED_BY_LABEL]: ENDPOINTSLICE_CONTROLLER };
+const MANAGER = "endpointslice-controller.k8s.io";
+const labelsOf = (service: string | undefined, manager: string | undefined = MANAGER): StringMap => ({
+	...(service === undefined ? {} : { "kubernetes.io/service-name": service }),
+	...(manager === "" ? {} : { "endpointslice.kubernetes.io/managed-by": manager }),
+});
 
-function labelled(labels: StringMap): EndpointSlice {
-	const slice = sliceOf("a", podRange(0, 1));
-	return { ...slice, metadata: { ...slice.metadata, generation: 1, labels } };
+function slice(generation = 1, labels: StringMap = labelsOf("web")): EndpointSlice {
+	const made = sliceOf("s", []);
+	return { ...made, metadata: { ...made.metadata, generation, labels } };
 }
 
-test.each<[string, StringMap]>([
-	["another Service's name", { ...OWN, [SERVICE_NAME_LABEL]: "api" }],
-	["another manager", { ...OWN, [SLICE_MANAGED_BY_LABEL]: "example.org/hand" }],
-])("a Service does not wait for a slice that a user gave %s", (_, labels) => {
+const foreign = slice(1, labelsOf("web", "somebody"));
+const unlabelled = slice(1, labelsOf("web", ""));
+const nameless = slice(2, labelsOf(undefined));
+const emptyName = slice(2, labelsOf(""));
+
+/** Keys that are enqueued, `?` for a slice that names no Service. */
+function heard(act: (handlers: Handlers<EndpointSlice>) => void, prepare: (tracker: SliceTracker) => void): string {
+	const keys: string[] = [];
 	const tracker = new SliceTracker();
-	const woken: string[] = [];
-	const handlers = sliceHandlers({
-		manager: ENDPOINTSLICE_CONTROLLER,
-		tracker,
-		enqueue: (key) => woken.push(key),
-		onNameless: () => undefined,
+	prepare(tracker);
+	act(
+		sliceHandlers({
+			manager: MANAGER,
+			tracker,
+			enqueue: (key) => keys.push(key),
+			onNameless: () => keys.push("?"),
+		}) as Handlers<EndpointSlice>,
+	);
+	return keys.join(" ");
+}
+
+const wrote = (generation: number) => (tracker: SliceTracker) => tracker.wrote(slice(generation));
+const deleted = (tracker: SliceTracker): void => tracker.deleted(slice());
+const nothing = (): void => undefined;
+
+describe("a slice that is added", () => {
+	test.each<[string, EndpointSlice, (tracker: SliceTracker) => void, string]>([
+		["is news when this process never wrote it", slice(), nothing, "default/web"],
+		["is an echo at the generation that was written", slice(1), wrote(1), ""],
+		["is old at an earlier generation", slice(1), wrote(2), ""],
+		["is news at a later generation", slice(3), wrote(2), "default/web"],
+		["is news when it had been deleted", slice(1), deleted, "default/web"],
+		["is nobody's business under another manager", foreign, nothing, ""],
+		["is nobody's business without a manager", unlabelled, nothing, ""],
+		["is told of when it names no Service", nameless, nothing, "?"],
+		["is told of when it names an empty one", emptyName, nothing, "?"],
+	])("%s", (_, added, prepare, keys) => {
+		expect(heard((handlers) => handlers.added?.(added), prepare)).toBe(keys);
 	});
-	tracker.wrote(labelled(OWN));
-	expect(tracker.isStale("default/web", [])).toBe(true);
-	handlers.updated?.(labelled(OWN), labelled(labels));
-	expect(tracker.isStale("default/web", [])).toBe(false);
-	expect(woken).toContain("default/web");
+});
+
+describe("a slice that is updated", () => {
+	test.each<[string, EndpointSlice, EndpointSlice, (tracker: SliceTracker) => void, string]>([
+		["is news at a later generation", slice(1), slice(2), wrote(1), "default/web"],
+		["is an echo at the generation that was written", slice(1), slice(2), wrote(2), ""],
+		[
+			"concerns the new and the old Service when the name changes",
+			slice(1),
+			slice(2, labelsOf("db")),
+			wrote(2),
+			"default/db default/web",
+		],
+		[
+			"concerns both also when another manages it",
+			foreign,
+			slice(1, labelsOf("db", "somebody")),
+			nothing,
+			"default/db default/web",
+		],
+		["concerns the old Service when it names none any more", slice(1), nameless, nothing, "? default/web"],
+		["is news when it becomes managed, whatever was written", foreign, slice(1), wrote(1), "default/web"],
+		["is news when it is managed no more", slice(1), foreign, wrote(1), "default/web"],
+		["is nobody's business under another manager", foreign, foreign, nothing, ""],
+	])("%s", (_, old, after, prepare, keys) => {
+		expect(heard((handlers) => handlers.updated?.(old, after), prepare)).toBe(keys);
+	});
+});
+
+describe("a slice that is deleted", () => {
+	test.each<[string, EndpointSlice, (tracker: SliceTracker) => void, string]>([
+		["is missed when it was written and not deleted by this process", slice(), wrote(1), "default/web"],
+		["is not missed when this process deleted it", slice(), deleted, ""],
+		["is not missed when this process never wrote it", slice(), nothing, ""],
+		["is not missed under another manager, though it was written", foreign, wrote(1), ""],
+	])("%s", (_, gone, prepare, keys) => {
+		expect(heard((handlers) => handlers.deleted?.(gone), prepare)).toBe(keys);
+	});
+
+	test("is forgotten: a second delete is not missed", () => {
+		const twice = (handlers: Handlers<EndpointSlice>): void => {
+			handlers.deleted?.(slice());
+			handlers.deleted?.(slice());
+		};
+		expect(heard(twice, wrote(1))).toBe("default/web");
+	});
+});
+
+describe("a slice that a user takes away from its Service", () => {
+	test.each<[string, EndpointSlice]>([
+		["by another Service's name", slice(1, labelsOf("api"))],
+		["by another manager", foreign],
+	])("%s is not waited for", (_, taken) => {
+		const tracker = new SliceTracker();
+		tracker.wrote(slice(1));
+		const ports = { manager: MANAGER, tracker, enqueue: () => undefined, onNameless: () => undefined };
+		expect(tracker.isStale("default/web", [])).toBe(true);
+		sliceHandlers(ports).updated?.(slice(1), taken);
+		expect(tracker.isStale("default/web", [])).toBe(false);
+	});
 });

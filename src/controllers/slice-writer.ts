@@ -53,7 +53,7 @@ export class SliceWriter {
 				this.#remember(await client.create(ENDPOINT_SLICES, namespace, slice, { signal }));
 			} catch (error) {
 				if (hasCause(error, "NamespaceTerminating")) return false;
-				throw this.#failure("create EndpointSlice", key, error);
+				throw this.#failure("failed to create EndpointSlice", key, error);
 			}
 			wrote("create");
 		}
@@ -61,21 +61,26 @@ export class SliceWriter {
 			try {
 				this.#remember(await client.update(ENDPOINT_SLICES, slice, { signal }));
 			} catch (error) {
-				throw this.#failure(`update ${slice.metadata.name} EndpointSlice`, key, error);
+				throw this.#failure(`failed to update ${slice.metadata.name} EndpointSlice`, key, error);
 			}
 			wrote("update");
 		}
-		for (const slice of deletes) await this.delete(key, slice, signal);
+		for (const slice of deletes) await this.#delete(key, slice, signal, "failed to delete");
 		return true;
 	}
 
-	async delete(key: string, slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+	/** Deletes a slice of a family that there is no more; upstream words such a failure another way. */
+	async deleteUnsupported(key: string, slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+		await this.#delete(key, slice, signal, "error deleting");
+	}
+
+	async #delete(key: string, slice: EndpointSlice, signal: AbortSignal, failed: string): Promise<void> {
 		const { client, tracker, wrote } = this.#ports;
 		const { name } = slice.metadata;
 		try {
 			await client.delete(ENDPOINT_SLICES, { namespace: splitKey(key).namespace, name }, { signal });
 		} catch (error) {
-			throw this.#failure(`delete ${name} EndpointSlice`, key, error);
+			throw this.#failure(`${failed} ${name} EndpointSlice`, key, error);
 		}
 		tracker.deleted(slice);
 		wrote("delete");
@@ -88,6 +93,6 @@ export class SliceWriter {
 	}
 
 	#failure(what: string, key: string, cause: unknown): Error {
-		return new Error(`failed to ${what} for ${this.#ports.source} ${key}: ${asError(cause).message}`, { cause });
+		return new Error(`${what} for ${this.#ports.source} ${key}: ${asError(cause).message}`, { cause });
 	}
 }

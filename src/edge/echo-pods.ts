@@ -67,6 +67,11 @@ export class EchoPods {
 		return client;
 	}
 
+	/** Every port of a pod sends datagrams back as they came; undefined when no pod has the address. */
+	answerDatagram(ip: string, bytes: Uint8Array): Uint8Array | undefined {
+		return this.#byIP.has(ip) ? bytes : undefined;
+	}
+
 	#withdraw(pod: EchoPod): void {
 		for (const ip of pod.ips) {
 			const left = (this.#byIP.get(ip) ?? []).filter(({ key }) => key !== pod.key);

@@ -2,7 +2,8 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Counter, Metrics } from "../kernel/metrics.ts";
-import type { Accepted, ListenAddress, Listeners, ListenProblem, OpenResult } from "../proxy/ports.ts";
+import type { Accepted, ListenAddress, Listeners, OpenResult } from "../proxy/ports.ts";
+import { problemOf } from "./listen-problem.ts";
 import { KEEP_ALIVE_MS, reset } from "./splice.ts";
 
 export interface TcpListenerLimits {
@@ -71,18 +72,4 @@ export class TcpListeners implements Listeners<Duplex> {
 
 function close(server: Server): void {
 	server.close();
-}
-
-function problemOf({ code }: NodeJS.ErrnoException): ListenProblem {
-	switch (code) {
-		case "EADDRINUSE":
-			return "address-in-use";
-		case "EADDRNOTAVAIL":
-		case "EAFNOSUPPORT":
-			return "address-not-available";
-		case "EACCES":
-			return "permission-denied";
-		default:
-			return "other";
-	}
 }

@@ -11,6 +11,7 @@ export interface ConnectPorts<S> {
 	readonly clock: Clock;
 	/** The next target that is not in `tried`. */
 	take(tried: Set<string>): Target | undefined;
+	connected(target: Target): void;
 	failed(target: Target, message: string): void;
 }
 
@@ -21,7 +22,10 @@ export async function connect<S>(ports: ConnectPorts<S>): Promise<S | undefined>
 		const target = ports.take(tried);
 		if (target === undefined) return undefined;
 		const result = await dialWithin(ports, target, attemptMs);
-		if (result.kind === "connected") return result.stream;
+		if (result.kind === "connected") {
+			ports.connected(target);
+			return result.stream;
+		}
 		ports.failed(target, result.message);
 	}
 	return undefined;

@@ -3,10 +3,7 @@
  * listener is closed, so that clients are refused at once instead of waiting for an answer.
  */
 import type { Clock } from "../kernel/clock.ts";
-import type { Random } from "../kernel/random.ts";
-import type { Target } from "../plan/service-map/service-table.ts";
-import type { Accepted, ListenAddress, Listener, Listeners, ListenProblem } from "./ports.ts";
-import { RoundRobin } from "./round-robin.ts";
+import type { ListenAddress, Listener, ListenProblem, OpenResult } from "./ports.ts";
 
 /** The port of a Service that an address belongs to. */
 export interface FrontOwner {
@@ -15,11 +12,10 @@ export interface FrontOwner {
 	readonly portName: string;
 }
 
-export interface FrontPorts<S> {
-	readonly listeners: Pick<Listeners<S>, "open">;
+export interface FrontPorts {
 	readonly clock: Clock;
-	readonly random: Random;
-	accepted(client: Accepted<S>, targets: RoundRobin): void;
+	/** Takes the address. */
+	open(): Promise<OpenResult>;
 	/** The address could not be taken; told when the trouble begins, and when it becomes another. */
 	failed(failure: ListenFailure): void;
 	/** Listeners open, more or less than before. */
@@ -37,12 +33,13 @@ const RETRY_MS_MAX = 30_000;
 
 interface Claim {
 	readonly owner: FrontOwner;
-	readonly targets: RoundRobin;
+	/** Whether there is a target behind the address. */
+	readonly isServed: boolean;
 }
 
-export class Front<S> {
+export class Front {
 	readonly #address: ListenAddress;
-	readonly #ports: FrontPorts<S>;
+	readonly #ports: FrontPorts;
 	/** By Service, the oldest first: it has the address. Two claim it only while an address changes hands. */
 	readonly #claims = new Map<string, Claim>();
 	#listener: Listener | undefined;
@@ -51,7 +48,7 @@ export class Front<S> {
 	#failures = 0;
 	#told: ListenProblem | undefined;
 
-	constructor(address: ListenAddress, ports: FrontPorts<S>) {
+	constructor(address: ListenAddress, ports: FrontPorts) {
 		this.#address = address;
 		this.#ports = ports;
 	}
@@ -66,11 +63,8 @@ export class Front<S> {
 		while (this.#opening !== undefined) await this.#opening;
 	}
 
-	claim(owner: FrontOwner, targets: readonly Target[]): void {
-		const claim = this.#claims.get(owner.serviceKey);
-		const balanced = claim?.targets ?? new RoundRobin(this.#ports.random);
-		balanced.replace(targets);
-		this.#claims.set(owner.serviceKey, { owner, targets: balanced });
+	claim(owner: FrontOwner, isServed: boolean): void {
+		this.#claims.set(owner.serviceKey, { owner, isServed });
 		this.#reconcile();
 	}
 
@@ -81,7 +75,7 @@ export class Front<S> {
 
 	/** The claim that clients are served by; undefined when they are to be refused. */
 	#served(): Claim | undefined {
-		for (const claim of this.#claims.values()) return claim.targets.size > 0 ? claim : undefined;
+		for (const claim of this.#claims.values()) return claim.isServed ? claim : undefined;
 		return undefined;
 	}
 
@@ -99,16 +93,12 @@ export class Front<S> {
 	}
 
 	async #open(): Promise<void> {
-		const result = await this.#ports.listeners.open(this.#address, (client) => this.#accept(client));
+		const result = await this.#ports.open();
 		if (result.kind === "failed") return this.#failed(result.problem, result.message);
 		this.#failures = 0;
 		this.#told = undefined;
 		this.#listener = result.listener;
 		this.#ports.counted(1);
-	}
-
-	#accept(client: Accepted<S>): void {
-		this.#ports.accepted(client, this.#served()?.targets ?? new RoundRobin(this.#ports.random));
 	}
 
 	#close(): void {

@@ -4,31 +4,18 @@ import { FakeNetwork } from "../testing/fake-network.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { SeededRandom } from "../testing/seeded.ts";
 import { silentLogger } from "../testing/silent.ts";
+import { tableOf } from "../testing/table-ports.ts";
 import { settle, VirtualClock } from "../testing/virtual-clock.ts";
-import { UserspaceProxy } from "./userspace-proxy.ts";
+import type { ListenFailure } from "./front.ts";
+import { NodeProxy } from "./node-proxy.ts";
+import { LOOPBACK_HOSTS, UserspaceProxy } from "./userspace-proxy.ts";
 
-const PORT: TablePort = {
-	name: "http",
-	protocol: "TCP",
-	family: "IPv4",
-	clusterIP: "10.96.0.10",
-	port: 80,
-	nodePort: 30080,
-	externalIPs: [],
-	loadBalancerVIPs: [],
-	loadBalancerSourceRanges: [],
-	isInternalLocal: false,
-	isExternalLocal: false,
-	healthCheckNodePort: 0,
-	cluster: [],
-	local: [],
-	hasAny: true,
-};
 const FRONT = "127.0.0.1:30080/TCP";
 
 /** A table with endpoints 10.0.0.N:8080. */
 function table(key: string, ends: readonly number[], more: Partial<TablePort> = {}): ServiceTable {
-	return { key, ports: [{ ...PORT, cluster: ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 })), ...more }] };
+	const cluster = ends.map((n) => ({ ip: `10.0.0.${n}`, port: 8080 }));
+	return tableOf(key, { nodePort: 30_080, cluster, ...more });
 }
 
 function harness() {
@@ -36,21 +23,34 @@ function harness() {
 	const clock = new VirtualClock();
 	const metrics = new RecordingMetrics();
 	const failures: string[] = [];
-	const proxy = new UserspaceProxy<string>({
+	const random = new SeededRandom(1);
+	const own = { addresses: Object.values(LOOPBACK_HOSTS), clusterCIDRs: [], serviceCIDRs: [] };
+	const node = new NodeProxy(own, { clock, random });
+	const ports = {
 		listeners: net,
 		dialer: net,
+		datagrams: net,
 		streams: net,
 		clock,
-		random: new SeededRandom(1),
+		random,
 		log: silentLogger,
 		metrics,
-		listenFailed: ({ serviceKey, portName, problem }) => failures.push(`${serviceKey}:${portName} ${problem}`),
-	});
+		listenFailed: ({ serviceKey, portName, problem }: ListenFailure) =>
+			failures.push(`${serviceKey}:${portName} ${problem}`),
+	};
+	const proxy = new UserspaceProxy<string>(ports, () => node);
+	const remove = (key: string): void => {
+		node.remove(key);
+		proxy.serve(key);
+	};
 	const put = async (...tables: ServiceTable[]): Promise<void> => {
-		for (const one of tables) proxy.put(one);
+		for (const one of tables) {
+			node.put(one);
+			proxy.serve(one.key);
+		}
 		await proxy.settled();
 	};
-	return { net, clock, metrics, failures, proxy, put };
+	return { net, clock, metrics, failures, proxy, put, remove };
 }
 
 describe("UserspaceProxy", () => {
@@ -67,9 +67,26 @@ describe("UserspaceProxy", () => {
 		expect([net.listening, metrics.values.get("sliceplane_proxy_listeners")]).toEqual([[FRONT], 1]);
 	});
 
+	test("carries datagrams, and lets a flow go when its endpoint serves no more", async () => {
+		const { net, put, remove } = harness();
+		const udp = { protocol: "UDP", servingIPs: ["10.0.0.1"] } as const;
+		await put(table("default/dns", [1], udp));
+		net.sendDatagram("127.0.0.1:30080/UDP", { ip: "127.0.0.1", port: 4000 }, Uint8Array.of(7));
+		await put(table("default/dns", [2], { ...udp, servingIPs: ["10.0.0.2"] }));
+		remove("default/dns");
+		expect(net.told).toEqual([
+			"open 127.0.0.1:30080/UDP",
+			"flow 10.0.0.1:8080",
+			"127.0.0.1:4000 gets 7",
+			"close 10.0.0.1:8080",
+			"close 127.0.0.1:30080/UDP",
+		]);
+	});
+
 	test.each<{ rule: string; more: Partial<TablePort>; listening: string[] }>([
 		{ rule: "a port without a node port", more: { nodePort: 0 }, listening: [] },
-		{ rule: "UDP", more: { protocol: "UDP" }, listening: [] },
+		{ rule: "UDP", more: { protocol: "UDP" }, listening: ["127.0.0.1:30080/UDP"] },
+		{ rule: "SCTP, which needs the kernel", more: { protocol: "SCTP" }, listening: [] },
 		{ rule: "IPv6, on the loopback address of its family", more: { family: "IPv6" }, listening: ["[::1]:30080/TCP"] },
 		{
 			rule: "policy Local, for which loopback is the node itself",
@@ -164,23 +181,22 @@ describe("UserspaceProxy", () => {
 	});
 
 	test("hands a node port from one Service to another, in whatever order it is told", async () => {
-		const { net, put, proxy } = harness();
+		const { net, put, proxy, remove } = harness();
 		await put(table("default/a", [1]));
 		await put(table("default/b", [2]), table("default/a", [1], { nodePort: 30081 }));
 		net.connect(FRONT);
 		await settle();
 		expect(net.told).toContain("splice c1 10.0.0.2:8080");
-		proxy.remove("default/b");
+		remove("default/b");
 		await proxy.settled();
 		expect(net.listening).toEqual(["127.0.0.1:30081/TCP"]);
 	});
 
 	test("removed and put again while its listener is opening, it has one listener and no trouble", async () => {
-		const { net, proxy, failures } = harness();
-		proxy.put(table("default/web", [1]));
-		proxy.remove("default/web");
-		proxy.put(table("default/web", [2]));
-		await proxy.settled();
+		const { net, proxy, failures, put, remove } = harness();
+		const first = put(table("default/web", [1]));
+		remove("default/web");
+		await Promise.all([first, put(table("default/web", [2]))]);
 		await settle();
 		expect([net.listening, failures]).toEqual([[FRONT], []]);
 		proxy.stop();

@@ -10,16 +10,27 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
-import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
-import { verdictFor } from "../plan/service-map/verdict.ts";
+import type { Asked, Client } from "../plan/service-map/node-rules.ts";
+import type { TablePort, Target } from "../plan/service-map/service-table.ts";
 import { connect } from "./connect.ts";
+import type { DatagramDialer, DatagramListeners } from "./datagrams.ts";
 import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
-import { type Accepted, addressText, type Dialer, type ListenAddress, type Listeners, type Streams } from "./ports.ts";
-import type { RoundRobin } from "./round-robin.ts";
+import type { NodeProxy } from "./node-proxy.ts";
+import {
+	type Accepted,
+	addressText,
+	type Dialer,
+	type ListenAddress,
+	type Listeners,
+	type OpenResult,
+	type Streams,
+} from "./ports.ts";
+import { UdpSessions } from "./udp-sessions.ts";
 
 export interface UserspaceProxyPorts<S> {
 	readonly listeners: Listeners<S>;
 	readonly dialer: Dialer<S>;
+	readonly datagrams: DatagramListeners & DatagramDialer;
 	readonly streams: Streams<S>;
 	readonly clock: Clock;
 	readonly random: Random;
@@ -34,14 +45,17 @@ export const LOOPBACK_HOSTS: Readonly<Record<IPFamily, string>> = { IPv4: "127.0
 interface Wanted {
 	readonly address: ListenAddress;
 	readonly owner: FrontOwner;
-	readonly targets: readonly Target[];
+	readonly asked: Asked;
+	readonly isServed: boolean;
 }
 
 export class UserspaceProxy<S> {
 	readonly #ports: UserspaceProxyPorts<S>;
 	readonly #hosts: Readonly<Record<IPFamily, string>>;
+	readonly #node: () => NodeProxy;
+	readonly #sessions = new Set<UdpSessions>();
 	/** By text of the address. */
-	readonly #fronts = new Map<string, Front<S>>();
+	readonly #fronts = new Map<string, Front>();
 	/** By Service: the addresses that it has claimed. */
 	readonly #claimed = new Map<string, readonly string[]>();
 	readonly #accepted: Counter;
@@ -51,9 +65,18 @@ export class UserspaceProxy<S> {
 	#openCount = 0;
 	#listenerCount = 0;
 
-	constructor(ports: UserspaceProxyPorts<S>, hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS) {
+	/**
+	 * @param node Gives the rules; asked anew each time, for they may be made anew.
+	 * @param hosts Addresses to listen on; the rules must know them as the node's own.
+	 */
+	constructor(
+		ports: UserspaceProxyPorts<S>,
+		node: () => NodeProxy,
+		hosts: Readonly<Record<IPFamily, string>> = LOOPBACK_HOSTS,
+	) {
 		this.#ports = ports;
 		this.#hosts = hosts;
+		this.#node = node;
 		const { metrics } = ports;
 		this.#accepted = metrics.counter({
 			name: "sliceplane_proxy_connections_total",
@@ -68,23 +91,21 @@ export class UserspaceProxy<S> {
 		this.#listening = metrics.gauge({ name: "sliceplane_proxy_listeners", help: "Addresses listened on." });
 	}
 
-	/** Takes the place of the table that the Service had. */
-	put(table: ServiceTable): void {
-		const wanted = new Map(this.#wantedBy(table).map((front) => [addressText(front.address), front]));
-		for (const text of this.#claimed.get(table.key) ?? []) if (!wanted.has(text)) this.#release(table.key, text);
-		if (wanted.size === 0) this.#claimed.delete(table.key);
-		else this.#claimed.set(table.key, [...wanted.keys()]);
-		for (const [text, { address, owner, targets }] of wanted) this.#front(text, address).claim(owner, targets);
-	}
-
-	/** `key` is `namespace/name` of a Service. */
-	remove(key: string): void {
-		this.put({ key, ports: [] });
+	/** Listens as the rules of the Service want it now. `key` is `namespace/name`. */
+	serve(key: string): void {
+		const ports = this.#node().rules.tables.get(key)?.ports ?? [];
+		const wanted = new Map(this.#wantedBy(key, ports).map((front) => [addressText(front.address), front]));
+		for (const text of this.#claimed.get(key) ?? []) if (!wanted.has(text)) this.#release(key, text);
+		if (wanted.size === 0) this.#claimed.delete(key);
+		else this.#claimed.set(key, [...wanted.keys()]);
+		for (const sessions of this.#sessions) sessions.review();
+		for (const [text, each] of wanted) this.#front(text, each).claim(each.owner, each.isServed);
 	}
 
 	/** Closes every listener. Connections live on. */
 	stop(): void {
-		for (const key of [...this.#claimed.keys()]) this.remove(key);
+		for (const [key, texts] of this.#claimed) for (const text of texts) this.#release(key, text);
+		this.#claimed.clear();
 	}
 
 	/** Resolves when every listener is open or closed as the tables want it, or has failed and will try again. */
@@ -92,22 +113,21 @@ export class UserspaceProxy<S> {
 		await Promise.all([...this.#fronts.values()].map((front) => front.settled()));
 	}
 
-	/** Clients on loopback stand on the proxy's own node. */
-	#wantedBy({ key, ports }: ServiceTable): readonly Wanted[] {
+	#wantedBy(key: string, ports: readonly TablePort[]): readonly Wanted[] {
 		return ports.filter(isServed).map((port) => {
 			const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
-			const verdict = verdictFor(port, "external", "node");
-			const targets = verdict.kind === "forward" ? verdict.targets : [];
-			return { address, owner: { serviceKey: key, portName: port.name }, targets };
+			const asked = { ip: address.host, port: address.port, protocol: address.protocol };
+			const isRouted = this.#node().route(asked, clientAt(asked.ip)).kind === "forward";
+			return { address, asked, owner: { serviceKey: key, portName: port.name }, isServed: isRouted };
 		});
 	}
 
-	#front(text: string, address: ListenAddress): Front<S> {
+	#front(text: string, { address, asked }: Wanted): Front {
 		const known = this.#fronts.get(text);
 		if (known !== undefined) return known;
-		const front = new Front<S>(address, {
-			...this.#ports,
-			accepted: (client, targets) => void this.#forward(client, targets),
+		const front = new Front(address, {
+			clock: this.#ports.clock,
+			open: () => (address.protocol === "UDP" ? this.#openDatagrams(address, asked) : this.#openStream(address, asked)),
 			failed: (failure) => this.#ports.listenFailed(failure),
 			counted: (by) => {
 				this.#listenerCount += by;
@@ -116,6 +136,36 @@ export class UserspaceProxy<S> {
 		});
 		this.#fronts.set(text, front);
 		return front;
+	}
+
+	#openStream(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		return this.#ports.listeners.open(address, (client) => void this.#forward(client, asked));
+	}
+
+	/** The flows end with the listener: there is nobody to bring the answers to. */
+	async #openDatagrams(address: ListenAddress, asked: Asked): Promise<OpenResult> {
+		const { datagrams, clock, metrics } = this.#ports;
+		const sessions = new UdpSessions({
+			dialer: datagrams,
+			clock,
+			metrics,
+			attempt: ({ ip }) => this.#node().attempt(asked, clientAt(ip)),
+			serves: (target) => this.#serves(asked, target),
+		});
+		const result = await datagrams.openDatagrams(address, (from, bytes, to) => sessions.receive(from, bytes, to));
+		if (result.kind === "failed") return result;
+		this.#sessions.add(sessions);
+		const close = (): void => {
+			result.listener.close();
+			sessions.close();
+			this.#sessions.delete(sessions);
+		};
+		return { kind: "open", listener: { close } };
+	}
+
+	#serves(asked: Asked, { ip }: Target): boolean {
+		const { port } = this.#node().route(asked, clientAt(asked.ip));
+		return port?.servingIPs.includes(ip) ?? false;
 	}
 
 	/** A front that is just opening its listener is kept until it has closed it: the address is its own so long. */
@@ -128,13 +178,16 @@ export class UserspaceProxy<S> {
 		});
 	}
 
-	async #forward(client: Accepted<S>, targets: RoundRobin): Promise<void> {
+	async #forward(client: Accepted<S>, asked: Asked): Promise<void> {
 		const { dialer, clock, log, streams } = this.#ports;
+		const attempt = this.#node().attempt(asked, clientAt(client.ip ?? asked.ip));
 		const upstream = await connect({
 			dialer,
 			clock,
-			take: (tried) => targets.take(tried),
+			take: (tried) => attempt.take(tried),
+			connected: (target) => attempt.connected(target),
 			failed: (target, message) => {
+				attempt.failed();
 				this.#dialFailures.add();
 				log.debug("Endpoint did not answer", { ip: target.ip, port: target.port, message });
 			},
@@ -146,7 +199,12 @@ export class UserspaceProxy<S> {
 	}
 }
 
-/** A datagram has no connection that could be ended and opened again: only TCP is carried. */
+/** Clients on loopback stand on the proxy's own node. */
+function clientAt(ip: string): Client {
+	return { ip, place: "node" };
+}
+
+/** SCTP needs the kernel. */
 function isServed(port: TablePort): boolean {
-	return port.nodePort !== 0 && port.protocol === "TCP";
+	return port.nodePort !== 0 && port.protocol !== "SCTP";
 }

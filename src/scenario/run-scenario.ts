@@ -86,7 +86,8 @@ function withExpanded(given: Given): Given {
 }
 
 /** To the end, or to the first step that cannot be done; assertions that fail do not stop it. */
-async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Kubectl | undefined): Promise<Played> {
+async function played(run: ScenarioRun, scenario: Scenario, kubectl: Kubectl | undefined): Promise<Played> {
+	const { steps, expect } = scenario;
 	const problems: StepProblem[] = [];
 	const pending: string[] = [];
 	const note = (verdict: Verdict, at: string): void => {
@@ -98,7 +99,7 @@ async function played(run: ScenarioRun, { steps, expect }: Scenario, kubectl: Ku
 		note(await judged(run, expected, kubectl), `${at}.`);
 	let path = "given";
 	try {
-		await writeStartState(run);
+		await writeStartState(run, scenario);
 		for (const [index, step] of steps.entries()) {
 			path = `steps[${index}]`;
 			run.plane.trace.did(`${path} ${step.key}`);

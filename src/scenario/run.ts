@@ -1,7 +1,7 @@
 /** One run of a scenario: the plane, and what the steps have to remember. */
 import type { ResourceType } from "../api/resource.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
-import type { KubeObject } from "../api/types/meta.ts";
+import type { IPFamily, KubeObject } from "../api/types/meta.ts";
 import { SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
 import { sortedBy } from "../kernel/order.ts";
 import type { TestWatch } from "../testing/test-watch.ts";
@@ -20,6 +20,13 @@ export interface Saved {
 	readonly resourceVersion: string;
 }
 
+/** What `save` keeps of a proxy's rule set. */
+export interface SavedRuleset {
+	readonly node: string;
+	readonly family: IPFamily;
+	readonly version: number;
+}
+
 /** A step that cannot do what it says: the scenario fails there. */
 export class StepError extends Error {
 	override readonly name = "StepError";
@@ -32,8 +39,7 @@ export class ScenarioRun {
 	/** The uids that the server made, by the symbols that stand for them. */
 	readonly uids: Map<string, string> = new Map();
 	readonly saved: Map<string, readonly Saved[]> = new Map();
-	/** Names under which rule sets of the proxy would be saved. */
-	readonly savedRulesets: Set<string> = new Set();
+	readonly savedRulesets: Map<string, SavedRuleset> = new Map();
 	/** Continue tokens, by name. */
 	readonly tokens: Map<string, string> = new Map();
 	readonly streams: Map<string, TestWatch> = new Map();

@@ -1,6 +1,7 @@
 /** A machine whose ports open when the test lets them, and endpoints that answer when the test says so. */
 import type { Target } from "../plan/service-map/service-table.ts";
 import { endpointText } from "../plan/service-map/slice-endpoints.ts";
+import type { DatagramDialer, DatagramFlow, DatagramListeners, Peer } from "../proxy/datagrams.ts";
 import {
 	type Accepted,
 	addressText,
@@ -13,7 +14,9 @@ import {
 } from "../proxy/ports.ts";
 
 /** Streams are names: clients `c1`, `c2` and on, endpoints by address and port. */
-export class FakeNetwork implements Listeners<string>, Dialer<string>, Streams<string> {
+export class FakeNetwork
+	implements Listeners<string>, Dialer<string>, Streams<string>, DatagramListeners, DatagramDialer
+{
 	/** What happened, in order: `open 127.0.0.1:1/TCP`, `dial 10.0.0.1:80`, `splice c1 10.0.0.1:80`, `reset c1`. */
 	readonly told: string[] = [];
 	/** Addresses that another program holds. */
@@ -23,6 +26,7 @@ export class FakeNetwork implements Listeners<string>, Dialer<string>, Streams<s
 	/** Endpoints that never answer. */
 	readonly silent: Set<string> = new Set();
 	readonly #listeners = new Map<string, (client: Accepted<string>) => void>();
+	readonly #datagrams = new Map<string, (from: Peer, bytes: Uint8Array) => void>();
 	readonly #ended = new Map<string, () => void>();
 	#clients = 0;
 
@@ -62,6 +66,28 @@ export class FakeNetwork implements Listeners<string>, Dialer<string>, Streams<s
 				},
 			},
 		};
+	}
+
+	openDatagrams(
+		address: ListenAddress,
+		received: Parameters<DatagramListeners["openDatagrams"]>[1],
+	): Promise<OpenResult> {
+		const listener = {
+			send: ({ ip, port }: Peer, bytes: Uint8Array) => this.told.push(`${ip}:${port} gets ${bytes.join()}`),
+		};
+		this.#datagrams.set(addressText(address), (from, bytes) => received(from, bytes, listener));
+		return this.open(address, () => undefined);
+	}
+
+	openFlow(target: Target, { answered }: { answered(bytes: Uint8Array): void }): DatagramFlow {
+		const text = endpointText(target);
+		this.told.push(`flow ${text}`);
+		return { send: (bytes) => answered(bytes), close: () => this.told.push(`close ${text}`) };
+	}
+
+	/** A client sends a datagram to an address that is listened on. */
+	sendDatagram(address: string, from: Peer, bytes: Uint8Array): void {
+		this.#datagrams.get(address)?.(from, bytes);
 	}
 
 	dial(target: Target, signal: AbortSignal): Promise<DialResult<string>> {

@@ -1,17 +1,20 @@
 /** Executes what the plane decided: echo pods answer, node ports are carried to them. */
 import type { Duplex } from "node:stream";
-import { parseCIDR } from "../api/ip.ts";
+import { type CIDR, parseCIDR } from "../api/ip.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
+import { UdpListeners } from "../edge/udp-listeners.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
-import { UserspaceProxy } from "../proxy/userspace-proxy.ts";
+import type { ListenFailure } from "../proxy/front.ts";
+import { NO_NODE, NodeProxies } from "../proxy/node-proxies.ts";
+import { LOOPBACK_HOSTS, UserspaceProxy } from "../proxy/userspace-proxy.ts";
 import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane, ToDataPlane } from "./data-plane-messages.ts";
 import { RequestLog } from "./request-log.ts";
 
@@ -27,6 +30,7 @@ export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
 	readonly #pods: EchoPods;
 	readonly #listeners: TcpListeners;
+	readonly #proxies: NodeProxies;
 	readonly #proxy: UserspaceProxy<Duplex>;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
@@ -37,14 +41,19 @@ export class DataPlaneEngine {
 		});
 		this.#pods = new EchoPods({ clock: ports.clock, answered: (request) => requests.add(request) });
 		this.#listeners = new TcpListeners(ports.metrics);
-		const ranges = config.clusterCIDRs.map((text) => parseCIDR(text)).filter((range) => range !== undefined);
-		this.#proxy = new UserspaceProxy({
+		const ranges = parsed(config.clusterCIDRs);
+		const ownAddresses = Object.values(LOOPBACK_HOSTS);
+		const serviceCIDRs = parsed(config.serviceCIDRs);
+		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses });
+		const proxyPorts = {
 			...ports,
 			listeners: this.#listeners,
 			dialer: new PodDialer(this.#pods, ranges),
+			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
-			listenFailed: (failure) => this.#send({ kind: "listen-failed", failure }),
-		});
+			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
+		};
+		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(config.asNode ?? NO_NODE));
 	}
 
 	receive(message: ToDataPlane): void {
@@ -71,13 +80,20 @@ export class DataPlaneEngine {
 		else splice(client, pod, () => undefined);
 	}
 
-	async #update({ pods, tables, asOf }: DataPlaneUpdate): Promise<void> {
+	async #update({ pods, services, nodes, asOf }: DataPlaneUpdate): Promise<void> {
 		for (const pod of pods.put) this.#pods.put(pod);
-		for (const key of tables.remove) this.#proxy.remove(key);
-		for (const table of tables.put) this.#proxy.put(table);
-		// Last: until here the old tables may still send clients to them.
+		for (const node of nodes.put) this.#proxies.putNode(node);
+		for (const name of nodes.remove) this.#proxies.removeNode(name);
+		for (const key of services.remove) this.#proxies.removeService(key);
+		for (const service of services.put) this.#proxies.putService(service);
+		for (const key of [...services.remove, ...services.put.map(({ key: put }) => put)]) this.#proxy.serve(key);
+		// Last: until here the old rules may still send clients to them.
 		for (const key of pods.remove) this.#pods.remove(key);
 		await this.#proxy.settled();
 		this.#send({ kind: "applied", asOf });
 	}
+}
+
+function parsed(ranges: readonly string[]): readonly CIDR[] {
+	return ranges.map((text) => parseCIDR(text)).filter((range) => range !== undefined);
 }

@@ -3,22 +3,27 @@ import type { MessagePort } from "node:worker_threads";
 import type { EchoPod } from "../edge/echo-pods.ts";
 import type { MetricOptions } from "../kernel/metrics.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
-import type { ServiceTable } from "../plan/service-map/service-table.ts";
+import type { ServedService } from "../plan/service-map/served-service.ts";
 import type { ListenFailure } from "../proxy/front.ts";
+import type { ProxiedNode } from "../proxy/node-proxies.ts";
 
 /** What a data plane knows from its start on. */
 export interface DataPlaneConfig {
 	/** Ranges of pod addresses: endpoints there are echo pods or nobody. */
 	readonly clusterCIDRs: readonly string[];
+	readonly serviceCIDRs: readonly string[];
+	/** Whose view of the Services is used; absent: that of no node. */
+	readonly asNode?: string;
 }
 
-/** Changes to carry out together; pods first, so that no table points to a pod that is not there yet. */
+/** Changes to carry out together; pods first, so that no rule points to a pod that is not there yet. */
 export interface DataPlaneUpdate {
 	readonly kind: "update";
 	/** resourceVersion of the EndpointSlices that this brings the data plane to. */
 	readonly asOf: string;
 	readonly pods: Changes<EchoPod>;
-	readonly tables: Changes<ServiceTable>;
+	readonly services: Changes<ServedService>;
+	readonly nodes: Changes<ProxiedNode>;
 }
 
 export interface Changes<T> {

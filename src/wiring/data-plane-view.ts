@@ -1,15 +1,17 @@
 /** What the data plane has been told, and what it has to be told next. */
 import { keyOf } from "../api/resource.ts";
-import { ENDPOINT_SLICES, PODS, SERVICES } from "../api/resource-names.ts";
-import type { Pod } from "../api/types/core.ts";
+import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
+import type { Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
+import { ZONE_LABEL } from "../api/well-known.ts";
 import type { EchoPod } from "../edge/echo-pods.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress } from "../plan/pod-facts.ts";
-import { planServiceTable, type ServiceTable } from "../plan/service-map/service-table.ts";
-import { type ProxyPlace, serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
+import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import type { ProxiedNode } from "../proxy/node-proxies.ts";
 import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
 const BY_PROXIED_SERVICE = "byProxiedService";
@@ -18,17 +20,19 @@ export class DataPlaneView {
 	readonly #pods: Informer<Pod>;
 	readonly #slices: Informer<EndpointSlice>;
 	readonly #services;
-	readonly #place: ProxyPlace;
+	readonly #nodes: Informer<Node>;
 	readonly #toldPods = new Map<string, EchoPod>();
-	readonly #toldTables = new Map<string, ServiceTable>();
+	readonly #toldServices = new Map<string, Served>();
+	readonly #toldNodes = new Map<string, ProxiedNode>();
 	readonly #changedPods = new Set<string>();
 	readonly #changedServices = new Set<string>();
+	readonly #changedNodes = new Set<string>();
 
-	constructor(informers: Informers, place: ProxyPlace) {
+	constructor(informers: Informers) {
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
-		this.#place = place;
+		this.#nodes = informers.of(NODES);
 		this.#slices.addIndex(BY_PROXIED_SERVICE, (slice) => {
 			const key = serviceKeyOfSlice(slice);
 			return key === undefined ? [] : [key];
@@ -45,7 +49,9 @@ export class DataPlaneView {
 		};
 		// A slice whose label has changed was another Service's before.
 		const slices = { added: slice, updated: (old: EndpointSlice, now: EndpointSlice) => [old, now].forEach(slice) };
+		const node = ({ metadata }: Node): unknown => this.#changedNodes.add(metadata.name);
 		const removals = [
+			this.#nodes.addHandlers({ added: node, updated: (_, now) => node(now), deleted: node, applied }),
 			this.#pods.addHandlers({ added: pod, updated: (_, now) => pod(now), deleted: pod, applied }),
 			this.#services.addHandlers({ added: service, updated: (_, now) => service(now), deleted: service, applied }),
 			this.#slices.addHandlers({ ...slices, deleted: slice, applied }),
@@ -55,21 +61,30 @@ export class DataPlaneView {
 		};
 	}
 
-	/** Undefined before all three lists are there: half of them would cut off what is fine. */
+	/** Undefined before all lists are there: half of them would cut off what is fine. */
 	get asOf(): string | undefined {
-		return this.#pods.hasSynced && this.#services.hasSynced ? this.#slices.asOf : undefined;
+		const isThere = [this.#pods, this.#services, this.#nodes].every(({ hasSynced }) => hasSynced);
+		return isThere ? this.#slices.asOf : undefined;
 	}
 
 	/** What has changed since the last call. */
 	takeChanges(asOf: string): DataPlaneUpdate {
-		return { kind: "update", asOf, pods: this.#podChanges(), tables: this.#tableChanges(asOf) };
+		const { put, remove } = this.#serviceChanges();
+		const services = { put: put.map(({ service, slices }) => servedService(service, slices, asOf)), remove };
+		return { kind: "update", asOf, pods: this.#podChanges(), services, nodes: this.#nodeChanges() };
 	}
 
 	/** Everything, for a data plane that knows nothing. */
 	takeAll(asOf: string): DataPlaneUpdate {
 		this.takeChanges(asOf);
-		const pods = { put: [...this.#toldPods.values()], remove: [] };
-		return { kind: "update", asOf, pods, tables: { put: [...this.#toldTables.values()], remove: [] } };
+		const served = [...this.#toldServices.values()].map(({ service, slices }) => servedService(service, slices, asOf));
+		return {
+			kind: "update",
+			asOf,
+			pods: { put: [...this.#toldPods.values()], remove: [] },
+			services: { put: served, remove: [] },
+			nodes: { put: [...this.#toldNodes.values()], remove: [] },
+		};
 	}
 
 	#podChanges(): Changes<EchoPod> {
@@ -77,19 +92,36 @@ export class DataPlaneView {
 		return changesOf(this.#toldPods, pods, deepEqual);
 	}
 
-	#tableChanges(asOf: string): Changes<ServiceTable> {
-		const tables = takeOut(this.#changedServices).map((key) => [key, this.#tableOf(key, asOf)] as const);
-		return changesOf(this.#toldTables, tables, (a, b) => deepEqual(a.ports, b.ports));
+	#serviceChanges(): Changes<Served> {
+		const services = takeOut(this.#changedServices).map((key) => [key, this.#servedOf(key)] as const);
+		return changesOf(this.#toldServices, services, isServedAlike);
 	}
 
-	/** Undefined when there is nothing to carry. */
-	#tableOf(key: string, asOf: string): ServiceTable | undefined {
-		const service = this.#services.get(key);
-		if (service === undefined) return undefined;
-		const slices = this.#slices.index(BY_PROXIED_SERVICE, key);
-		const table = planServiceTable(service, slices, { ...this.#place, asOf });
-		return table.ports.length === 0 ? undefined : table;
+	#nodeChanges(): Changes<ProxiedNode> {
+		const nodes = takeOut(this.#changedNodes).map((name) => [name, proxiedNodeOf(this.#nodes.get(name))] as const);
+		return changesOf(this.#toldNodes, nodes, deepEqual);
 	}
+
+	/** Undefined when there is nothing to carry. Headless Services have names and no rules. */
+	#servedOf(key: string): Served | undefined {
+		const service = this.#services.get(key);
+		return service === undefined ? undefined : { service, slices: this.#slices.index(BY_PROXIED_SERVICE, key) };
+	}
+}
+
+interface Served {
+	readonly service: Service;
+	readonly slices: readonly EndpointSlice[];
+}
+
+function proxiedNodeOf(node: Node | undefined): ProxiedNode | undefined {
+	if (node === undefined) return undefined;
+	const addresses = (node.status?.addresses ?? []).filter(({ type }) => type === "InternalIP");
+	return {
+		name: node.metadata.name,
+		zone: node.metadata.labels?.[ZONE_LABEL] ?? "",
+		addresses: addresses.map(({ address }) => address),
+	};
 }
 
 /** A Pod that runs, as the data plane knows it; undefined when it has no address, or has ended. */

@@ -21,19 +21,13 @@ import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane } from "./data-pla
 import { applyMeasurements } from "./data-plane-metrics.ts";
 import { DataPlaneView } from "./data-plane-view.ts";
 
-export interface DataPlaneOptions extends DataPlaneConfig {
-	/** The node that the proxy stands on. Absent: none, so nothing is local and hints are not looked at. */
-	readonly nodeName?: string;
-	readonly zone?: string;
-}
-
 export interface DataPlanePorts {
 	readonly informers: Informers;
 	readonly clock: Clock;
 	readonly log: Logger;
 	readonly recorder: EventSink;
 	readonly metrics: Metrics;
-	readonly options: DataPlaneOptions;
+	readonly options: DataPlaneConfig;
 	/** Told every request that a pod answered. */
 	answered(request: AnsweredRequest): void;
 	/** Stops the data plane. */
@@ -77,9 +71,8 @@ class FollowingDataPlane implements DataPlane {
 
 	constructor(ports: DataPlanePorts) {
 		this.#ports = ports;
-		this.#view = new DataPlaneView(ports.informers, ports.options);
-		const config = { clusterCIDRs: ports.options.clusterCIDRs };
-		this.#channel = openChannel(config, ports, {
+		this.#view = new DataPlaneView(ports.informers);
+		this.#channel = openChannel(ports.options, ports, {
 			started: () => this.#started(),
 			received: (message) => this.#received(message),
 		});
@@ -186,8 +179,8 @@ function ofPort(name: string): string {
 	return name === "" ? "" : ` for port ${JSON.stringify(name)}`;
 }
 
-function isNothing({ pods, tables }: DataPlaneUpdate): boolean {
-	return [pods.put, pods.remove, tables.put, tables.remove].every((list) => list.length === 0);
+function isNothing({ pods, services, nodes }: DataPlaneUpdate): boolean {
+	return [pods, services, nodes].every(({ put, remove }) => put.length === 0 && remove.length === 0);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

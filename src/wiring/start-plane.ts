@@ -130,7 +130,7 @@ function startParts(
 	const listen = { host: options.listen.host, port };
 	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
-	const dataPlaneOptions = { clusterCIDRs: simulatedRanges(options) };
+	const dataPlaneOptions = { clusterCIDRs: simulatedRanges(options), serviceCIDRs: options.serviceCIDRs };
 	const dataPlane =
 		options.network === "none" ? undefined : startDataPlane({ ...ports, options: dataPlaneOptions, answered, signal });
 	const running = [

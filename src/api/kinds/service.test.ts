@@ -353,4 +353,12 @@ describe("warnings of a Service", () => {
 	])("$rule", ({ spec, warnings }) => {
 		expect(SERVICE.warnings(defaulted(spec), undefined)).toEqual(warnings);
 	});
+
+	test("name the annotation that replaced the one for hints", () => {
+		const one = defaulted({ ports: [PORT], ...CLUSTER_IP });
+		const annotations = { "service.kubernetes.io/topology-aware-hints": "disabled" };
+		expect(SERVICE.warnings({ ...one, metadata: { ...one.metadata, annotations } }, undefined)).toEqual([
+			"annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead",
+		]);
+	});
 });

@@ -30,13 +30,16 @@ export function endpointOf(
 	};
 }
 
-/** Only `podIPs` counts. What is no address at all counts as IPv4, and shows as Go shows it. */
+/**
+ * Only `podIPs` counts. What is no address at all counts as IPv4, and shows as Go shows it. Two of one family are
+ * in the order of their texts, for upstream sorts them to tell endpoints apart.
+ */
 function addressesOf(pod: Pod, family: IPFamily): readonly string[] {
 	const addresses: string[] = [];
-	for (const { ip } of pod.status?.podIPs ?? []) {
+	for (const { ip = "" } of pod.status?.podIPs ?? []) {
 		if ((familyOf(ip) ?? "IPv4") === family) addresses.push(canonicalIP(ip) ?? "<nil>");
 	}
-	return addresses;
+	return addresses.sort();
 }
 
 function referenceTo(pod: Pod): ObjectReference {

@@ -6,7 +6,8 @@ import { isHeadless } from "../service-selector.ts";
 /** The address families that a Service has slices for, IPv4 first. */
 export function familiesOf(service: Service): readonly IPFamily[] {
 	const { ipFamilies = [], clusterIP = "" } = service.spec;
-	if (ipFamilies.length > 0) return BOTH.filter((family) => ipFamilies.includes(family));
+	const named = BOTH.filter((family) => ipFamilies.includes(family));
+	if (named.length > 0) return named;
 	if (isHeadless(service)) return BOTH;
 	return [familyOf(clusterIP) ?? "IPv4"];
 }

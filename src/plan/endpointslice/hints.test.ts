@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Node, Service } from "../../api/types/core.ts";
+import type { Service } from "../../api/types/core.ts";
 import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
 import { type HintsMemory, type HintsPlan, NO_HINTS, planHints } from "./hints.ts";
-import { changesTopology, isOverloaded, type ZoneRatios, zoneRatiosOf } from "./zone-ratios.ts";
+import type { ZoneRatios } from "./zone-ratios.ts";
 
 const ZONES = ["a", "b", "c"];
 
@@ -199,80 +199,5 @@ describe("trafficDistribution", () => {
 		const world = { service: service({}), family: "IPv4", memory: NO_HINTS, ratios: undefined } as const;
 		const { slices } = planHints({ creates: [], updates: [], unchanged: [hinted] }, world);
 		expect(slices.updates[0]?.endpoints?.[0]?.hints).toBeUndefined();
-	});
-});
-
-describe("zoneRatiosOf()", () => {
-	function node(
-		zone: string | undefined,
-		cpu: string | undefined,
-		more: { ready?: boolean; labels?: Record<string, string> } = {},
-	): Node {
-		const labels = { ...(zone === undefined ? {} : { "topology.kubernetes.io/zone": zone }), ...more.labels };
-		const metadata = { name: "n", uid: "u", resourceVersion: "1", creationTimestamp: "", labels };
-		const conditions = [{ type: "Ready", status: more.ready === false ? "False" : "True" } as const];
-		return {
-			apiVersion: "v1",
-			kind: "Node",
-			metadata,
-			status: { conditions, ...(cpu === undefined ? {} : { allocatable: { cpu } }) },
-		};
-	}
-
-	test.each<{ rule: string; nodes: Node[]; gives: Record<string, number> | undefined }>([
-		{
-			rule: "CPU is added up by zone",
-			nodes: [node("a", "1"), node("a", "2000m"), node("b", "1")],
-			gives: { a: 0.75, b: 0.25 },
-		},
-		{
-			rule: "nodes that are not ready are left out",
-			nodes: [node("a", "1"), node("b", "1"), node("b", "9", { ready: false })],
-			gives: { a: 0.5, b: 0.5 },
-		},
-		{
-			rule: "control planes are left out",
-			nodes: [
-				node("a", "1"),
-				node("b", "1"),
-				node("a", "9", { labels: { "node-role.kubernetes.io/control-plane": "" } }),
-			],
-			gives: { a: 0.5, b: 0.5 },
-		},
-		{ rule: "one zone is not enough", nodes: [node("a", "1")], gives: undefined },
-		{
-			rule: "a ready node without zone spoils all",
-			nodes: [node("a", "1"), node("b", "1"), node(undefined, "1")],
-			gives: undefined,
-		},
-		{ rule: "a ready node without CPU spoils all", nodes: [node("a", "1"), node("b", undefined)], gives: undefined },
-	])("$rule", ({ nodes, gives }) => {
-		const found = zoneRatiosOf(nodes);
-		expect(found === undefined ? undefined : Object.fromEntries(found)).toEqual(gives);
-	});
-
-	test("a change of CPU alone is no reason to look again, one of readiness or zone is", () => {
-		expect(changesTopology(node("a", "1"), node("a", "2"))).toBe(false);
-		expect(changesTopology(node("a", "1"), node("b", "1"))).toBe(true);
-		expect(changesTopology(node("a", "1"), node("a", "1", { ready: false }))).toBe(true);
-	});
-
-	test("a Service is planned again when a zone now has too few, or data is missing", () => {
-		const memory: HintsMemory = {
-			isPopulated: true,
-			allocated: new Map([
-				[
-					"IPv4",
-					new Map([
-						["a", 5],
-						["b", 5],
-					]),
-				],
-			]),
-		};
-		expect(isOverloaded(memory, ratios(1, 1))).toBe(false);
-		expect(isOverloaded(memory, ratios(8, 2))).toBe(true);
-		expect(isOverloaded(memory, ratios(1, 1, 1))).toBe(true);
-		expect(isOverloaded(memory, undefined)).toBe(true);
 	});
 });

@@ -6,7 +6,7 @@
  * @see https://kubernetes.io/docs/reference/networking/virtual-ips/#traffic-distribution
  */
 import type { Service } from "../../api/types/core.ts";
-import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
+import type { AddressType, Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
 import type { Draft, IPFamily } from "../../api/types/meta.ts";
 import { TOPOLOGY_AWARE_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION } from "../../api/well-known.ts";
 import { topologyHints } from "./topology-hints.ts";
@@ -22,7 +22,7 @@ export interface FamilySlices {
 
 /** What is remembered of the hints that a Service got by the CPU of its zones. */
 export interface HintsMemory {
-	/** Since hints were first given; one mark for all families. */
+	/** Since hints were given until those of any family are taken away; one mark for all families. */
 	readonly isPopulated: boolean;
 	/** Hints by zone, for each family. */
 	readonly allocated: ReadonlyMap<IPFamily, ReadonlyMap<string, number>>;
@@ -69,7 +69,7 @@ export function planHints(slices: FamilySlices, world: HintsWorld): HintsPlan {
 	}
 	// Switched off: whichever family comes first tells it, for the mark is the Service's.
 	const events = memory.isPopulated ? [disabled("Topology Aware Hints has been disabled", family)] : [];
-	const after = { ...forgotten(memory, family), isPopulated: false };
+	const after = forgotten(memory, family);
 	const distribution = trafficDistributionOf(service);
 	const hinted = distribution === undefined ? withoutHints(slices) : distributionHints(slices, distribution);
 	return { slices: hinted, memory: after, events };
@@ -79,9 +79,9 @@ function disabled(why: string, family: IPFamily): HintsEvent {
 	return { type: "Warning", reason: "TopologyAwareHintsDisabled", message: `${why}, addressType: ${family}` };
 }
 
-function forgotten({ isPopulated, allocated }: HintsMemory, family: IPFamily): HintsMemory {
-	const left = new Map([...allocated].filter(([other]) => other !== family));
-	return { isPopulated: isPopulated && left.size > 0, allocated: left };
+/** With the family's hints the mark of the whole Service goes, as upstream has it: others are told of anew. */
+export function forgotten({ allocated }: HintsMemory, family: AddressType): HintsMemory {
+	return { isPopulated: false, allocated: new Map([...allocated].filter(([other]) => other !== family)) };
 }
 
 /**

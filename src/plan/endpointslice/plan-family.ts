@@ -51,6 +51,8 @@ export interface FamilyCounts {
 	readonly added: number;
 	readonly removed: number;
 	readonly endpoints: number;
+	/** Creates, updates and deletes; creates count even if the Service is going and gets none. */
+	readonly changes: number;
 	/** Slices after the plan. */
 	readonly slices: number;
 	/** Slices that would be enough if all were packed full; at least 1, for the placeholder. */
@@ -106,6 +108,7 @@ export function planFamily(world: FamilyWorld, limits: FamilyLimits): FamilyPlan
 			added: draw.added,
 			removed: draw.removed,
 			endpoints: sizes.reduce((sum, size) => sum + size, 0),
+			changes: creates.length + updates.length + deletes.length,
 			slices,
 			slicesMin: Math.max(
 				1,

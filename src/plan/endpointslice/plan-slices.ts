@@ -13,7 +13,7 @@ import { assert } from "../../kernel/assert.ts";
 import { compareStrings, groupBy, sortedBy } from "../../kernel/order.ts";
 import { endpointSelectorOf } from "../service-selector.ts";
 import { familiesOf } from "./families.ts";
-import { type HintsMemory, NO_HINTS } from "./hints.ts";
+import { forgotten, type HintsMemory, NO_HINTS } from "./hints.ts";
 import { type FamilyPlan, type MissingNode, planFamily, type WantedEndpoints } from "./plan-family.ts";
 import { type PodEntries, RememberedEntries } from "./pod-entry.ts";
 import type { SliceIndex } from "./slice-index.ts";
@@ -78,11 +78,13 @@ function planFamilies(
 ): SlicePlan {
 	assert(limits.endpointsPerSliceMax >= 1, "endpointsPerSliceMax must be >= 1");
 	const { service, triggerTime } = world;
-	let hintsMemory = world.hintsMemory ?? NO_HINTS;
-	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [], hintsMemory };
+	const { hintsMemory: before = NO_HINTS } = world;
+	if (endpointSelectorOf(service) === undefined) return { families: [], unsupported: [], hintsMemory: before };
 
 	const byFamily = groupBy(world.existing.toSorted(byAge), (slice) => slice.addressType);
 	const families = familiesOf(service);
+	const unsupported = [...byFamily].flatMap(([type, slices]) => (families.some((f) => f === type) ? [] : slices));
+	let hintsMemory = unsupported.reduce((memory, { addressType }) => forgotten(memory, addressType), before);
 	const ratios = "ratios" in world ? world.ratios : new Map<string, number>();
 	const plans = families.map((family) => {
 		const existing = byFamily.get(family) ?? [];
@@ -91,14 +93,7 @@ function planFamilies(
 		hintsMemory = plan.hintsMemory;
 		return plan;
 	});
-	const unsupported = [...byFamily].flatMap(([type, slices]) => (families.some((f) => f === type) ? [] : slices));
-	const gone = [...hintsMemory.allocated.keys()].filter((family) => !families.includes(family));
-	return { families: plans, unsupported, hintsMemory: withoutFamilies(hintsMemory, gone) };
-}
-
-function withoutFamilies(memory: HintsMemory, gone: readonly IPFamily[]): HintsMemory {
-	if (gone.length === 0) return memory;
-	return { ...memory, allocated: new Map([...memory.allocated].filter(([family]) => !gone.includes(family))) };
+	return { families: plans, unsupported, hintsMemory };
 }
 
 function byAge(a: EndpointSlice, b: EndpointSlice): number {

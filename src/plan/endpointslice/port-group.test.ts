@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ServicePort } from "../../api/types/core.ts";
 import type { EndpointPort } from "../../api/types/discovery.ts";
 import { pod, service } from "../../testing/builders.ts";
 import { portGroupKey, portHash, portsOf, sortedPorts } from "./port-group.ts";
@@ -72,7 +73,20 @@ describe("portsOf()", () => {
 	const onlyInit = pod("a", { spec: { containers: [{ name: "c" }], initContainers: [container("init", 1)] } });
 	const both = pod("a", { spec: { containers: [container("udp", 53, "UDP"), container("tcp", 54)] } });
 
+	const first = { ...container("first", 1), ports: [{ name: "http", containerPort: 1, protocol: "TCP" as const }] };
+	const manyNames = pod("a", { spec: { containers: [first, container("second", 2)], initContainers: [sidecar] } });
+	const failing = pod("a", {
+		spec: {
+			containers: [{ name: "c" }],
+			initContainers: [{ ...container("init", 1), restartPolicy: "OnFailure" }, sidecar],
+		},
+	});
+
 	test.each([
+		["the first container that has the name wins, sidecars last", manyNames, target("http"), [1]],
+		["an init container that restarts on failure alone is no sidecar", failing, target("http"), [15001]],
+		["a sidecar's port of another protocol is another port", onlySidecar, target("http", "UDP"), []],
+		["a number written as a text is a name", pod("a"), target("8080"), []],
 		["a number is taken as it is", pod("a"), target(9999), [9999]],
 		["a name is the first container port of that name and protocol", both, target("http"), [54]],
 		["a name with the other protocol is another port", both, target("http", "UDP"), [53]],
@@ -81,5 +95,45 @@ describe("portsOf()", () => {
 		["a port that the Pod lacks is left out", pod("a"), target("metrics"), []],
 	])("%s", (_, on, of, ports) => {
 		expect(portsOf(on, of).map(({ port }) => port)).toEqual(ports);
+	});
+
+	test.each<[string, readonly ServicePort[], string]>([
+		["a headless Service without ports has none", [], ""],
+		["a port without name has an empty one", [{ port: 80, targetPort: 8080, protocol: "TCP" }], ":8080/TCP"],
+		["SCTP is a protocol like others", [{ name: "s", port: 7, targetPort: 7777, protocol: "SCTP" }], "s:7777/SCTP"],
+		[
+			"one number in two protocols is two ports",
+			[
+				{ name: "dns-tcp", port: 53, targetPort: 53, protocol: "TCP" },
+				{ name: "dns", port: 53, targetPort: 53, protocol: "UDP" },
+			],
+			"dns:53/UDP dns-tcp:53/TCP",
+		],
+		[
+			"two ports of one number are two ports",
+			[
+				{ name: "a", port: 80, targetPort: 8080, protocol: "TCP" },
+				{ name: "b", port: 81, targetPort: 8080, protocol: "TCP" },
+			],
+			"b:8080/TCP a:8080/TCP",
+		],
+		[
+			"the application's protocol is the Service's",
+			[{ name: "g", port: 80, targetPort: 9090, protocol: "TCP", appProtocol: "kubernetes.io/h2c" }],
+			"g:9090/TCP/kubernetes.io/h2c",
+		],
+		[
+			"only the port that is not found is left out",
+			[
+				{ name: "m", port: 90, targetPort: "metrics", protocol: "TCP" },
+				{ name: "h", port: 80, targetPort: "http", protocol: "TCP" },
+			],
+			"h:8080/TCP",
+		],
+	])("%s", (_, ports, words) => {
+		const found = portsOf(pod("a"), service("web", { ports, clusterIP: "None" }));
+		const text = ({ name, port, protocol, appProtocol }: EndpointPort): string =>
+			`${name}:${port}/${protocol}${appProtocol === undefined ? "" : `/${appProtocol}`}`;
+		expect(found.map(text).join(" ")).toBe(words);
 	});
 });

@@ -10,6 +10,10 @@ function at(name: string, generation: number): EndpointSlice {
 	return { ...slice, metadata: { ...slice.metadata, generation } };
 }
 
+function of(service: string, slice: EndpointSlice): EndpointSlice {
+	return { ...slice, metadata: { ...slice.metadata, labels: { "kubernetes.io/service-name": service } } };
+}
+
 describe("SliceTracker", () => {
 	test.each<[string, (tracker: SliceTracker) => void, EndpointSlice[], boolean]>([
 		["nothing written: never stale", () => undefined, [at("a", 1)], false],
@@ -20,6 +24,41 @@ describe("SliceTracker", () => {
 		["a deleted slice is still there", (t) => t.deleted(at("a", 1)), [at("a", 1)], true],
 		["a deleted slice is gone", (t) => t.deleted(at("a", 1)), [], false],
 		["a slice of somebody else is there, too", (t) => t.wrote(at("a", 1)), [at("a", 1), at("b", 9)], false],
+		["a deleted slice is there again, newer", (t) => t.deleted(at("a", 1)), [at("a", 9)], true],
+		[
+			"one of two that were written is not there yet",
+			(t) =>
+				[1, 2].forEach((n) => {
+					t.wrote(at(`s${n}`, 1));
+				}),
+			[at("s1", 1)],
+			true,
+		],
+		["another Service's slice was written", (t) => t.wrote(of("db", at("a", 2))), [at("b", 1)], false],
+		[
+			"the slice that was written names another Service now, so it never shows up again",
+			(t) => t.wrote(at("a", 2)),
+			[],
+			true,
+		],
+		[
+			"the slice was seen to go",
+			(t) => {
+				t.wrote(at("a", 1));
+				t.sawDeletion(at("a", 1));
+			},
+			[],
+			false,
+		],
+		[
+			"the slice was seen to go under the name of another Service",
+			(t) => {
+				t.wrote(at("a", 1));
+				t.sawDeletion(of("db", at("a", 1)));
+			},
+			[],
+			true,
+		],
 		[
 			"the Service has gone meanwhile",
 			(t) => {

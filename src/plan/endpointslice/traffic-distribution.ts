@@ -17,7 +17,7 @@ export function distributionHints(slices: FamilySlices, distribution: TrafficDis
 	const isRight = (slice: EndpointSlice): boolean => {
 		if (KNOWN_RIGHT.get(slice) === distribution) return true;
 		const found = (slice.endpoints ?? []).every(
-			(endpoint) => !isReady(endpoint) || deepEqual(endpoint.hints, hintsFor(endpoint, distribution)),
+			(endpoint) => !isReady(endpoint) || sameHints(endpoint.hints, hintsFor(endpoint, distribution)),
 		);
 		if (found) KNOWN_RIGHT.set(slice, distribution);
 		return found;
@@ -49,6 +49,11 @@ function hintsFor(
 	const forNodes = nodeName === "" || distribution !== "PreferSameNode" ? {} : { forNodes: [{ name: nodeName }] };
 	const hints = { ...forZones, ...forNodes };
 	return Object.keys(hints).length === 0 ? undefined : hints;
+}
+
+/** No hints, empty hints and empty lists in them say the same. */
+function sameHints(a: EndpointHints = {}, b: EndpointHints = {}): boolean {
+	return deepEqual(a.forZones ?? [], b.forZones ?? []) && deepEqual(a.forNodes ?? [], b.forNodes ?? []);
 }
 
 export function isReady({ conditions }: Endpoint): boolean {

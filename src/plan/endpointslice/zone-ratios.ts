@@ -1,4 +1,5 @@
 /** How much of the cluster's CPU each zone has: what `topology-mode: Auto` shares endpoints out by. */
+import { nanosOfQuantity } from "../../api/quantity.ts";
 import type { Node } from "../../api/types/core.ts";
 import type { HintsMemory } from "./hints.ts";
 
@@ -12,18 +13,19 @@ const ZONE_LABEL = "topology.kubernetes.io/zone";
 const CONTROL_PLANE_LABELS = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
 
 export function zoneRatiosOf(nodes: Iterable<Node>): ZoneRatios {
-	const milliCPU = new Map<string, number>();
-	let total = 0;
+	const nanoCPU = new Map<string, bigint>();
+	let total = 0n;
 	for (const node of nodes) {
 		if (!takesPart(node)) continue;
 		const zone = node.metadata.labels?.[ZONE_LABEL] ?? "";
-		const cpu = milliCPUOf(node.status?.allocatable?.["cpu"]);
-		if (zone === "" || cpu === 0) return undefined;
-		milliCPU.set(zone, (milliCPU.get(zone) ?? 0) + cpu);
+		const cpu = nanosOfQuantity(node.status?.allocatable?.["cpu"] ?? "0") ?? 0n;
+		if (zone === "" || cpu === 0n) return undefined;
+		nanoCPU.set(zone, (nanoCPU.get(zone) ?? 0n) + cpu);
 		total += cpu;
 	}
-	if (total === 0 || milliCPU.size < 2) return undefined;
-	return new Map([...milliCPU].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, cpu]) => [zone, cpu / total]));
+	if (total === 0n || nanoCPU.size < 2) return undefined;
+	const sorted = [...nanoCPU].sort(([a], [b]) => (a < b ? -1 : 1));
+	return new Map(sorted.map(([zone, cpu]) => [zone, milliOf(cpu) / milliOf(total)]));
 }
 
 function takesPart(node: Node): boolean {
@@ -42,12 +44,9 @@ export function changesTopology(old: Node, node: Node): boolean {
 	);
 }
 
-const UNITS: Readonly<Record<string, number>> = { "": 1000, m: 1, k: 1_000_000 };
-
-/** Thousandths of a CPU; 0 for what is missing or no quantity. */
-function milliCPUOf(quantity: string | undefined): number {
-	const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(m|k)?$/.exec(quantity ?? "") ?? [];
-	return number === undefined ? 0 : Math.ceil(Number(number) * (UNITS[unit] ?? 0));
+/** Thousandths of a CPU, a part of one counts as one. */
+function milliOf(nanoCPU: bigint): number {
+	return Number((nanoCPU + 999_999n) / 1_000_000n);
 }
 
 /** Whether hints that were given before would now load a zone too much: then the Service is planned again. */

@@ -39,6 +39,7 @@ const PORT: ProxiedPort = {
 	externalIPs: [],
 	loadBalancerVIPs: [],
 	loadBalancerSourceRanges: [],
+	hasSourceRanges: false,
 	isInternalLocal: true,
 	isExternalLocal: true,
 	healthCheckNodePort: 0,

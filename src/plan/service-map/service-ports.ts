@@ -17,8 +17,10 @@ export interface ProxiedPort {
 	readonly nodePort: number;
 	readonly externalIPs: readonly string[];
 	readonly loadBalancerVIPs: readonly string[];
-	/** CIDRs that load balancer addresses may be reached from; empty: all. */
+	/** CIDRs of the family that load balancer addresses may be reached from, if {@link hasSourceRanges}. */
 	readonly loadBalancerSourceRanges: readonly string[];
+	/** Without ranges load balancer addresses are open to all; with none of this family, to nobody. */
+	readonly hasSourceRanges: boolean;
 	readonly isInternalLocal: boolean;
 	readonly isExternalLocal: boolean;
 	/** `sessionAffinity: ClientIP`: how long a client without new connections stays with its endpoint. */
@@ -45,6 +47,7 @@ export function proxiedPorts(service: Service, family: IPFamily): readonly Proxi
 		externalIPs: (spec.externalIPs ?? []).filter((ip) => isUsable(ip, family)).map(canonical),
 		loadBalancerVIPs: loadBalancerVIPs(service, family),
 		loadBalancerSourceRanges: sourceRanges(service, family),
+		hasSourceRanges: (spec.loadBalancerSourceRanges ?? []).length > 0,
 	};
 	const shared = { family, clusterIP, ...addresses, ...policiesOf(service, addresses.externalIPs.length > 0) };
 	return (spec.ports ?? []).map((port) => ({ ...numbersOf(port), ...shared }));

@@ -189,6 +189,7 @@ describe("planServiceTable()", () => {
 					externalIPs: ["203.0.113.1"],
 					loadBalancerVIPs: ["198.51.100.1"],
 					loadBalancerSourceRanges: ["192.0.2.0/24"],
+					hasSourceRanges: true,
 					isInternalLocal: true,
 					isExternalLocal: true,
 					affinitySeconds: 10_800,
@@ -196,9 +197,53 @@ describe("planServiceTable()", () => {
 					cluster: [],
 					local: [],
 					hasAny: false,
+					hints: { mode: "none" },
+					skipped: [],
+					servingIPs: [],
 				},
 			],
+			localReady: 0,
 		});
+	});
+
+	test("counts the addresses that are ready on this node, whatever their ports", () => {
+		const two = { ports: [HTTP, { name: "metrics", protocol: "TCP", port: 9100 } as const] };
+		const ends = [
+			at("10.0.0.1", { nodeName: "n1" }),
+			at("10.0.0.2", { nodeName: "n1", conditions: { ready: false, serving: true, terminating: true } }),
+			at("10.0.0.3", { nodeName: "n2" }),
+		];
+		const owner = service("web", {
+			ports: [
+				{ name: "http", port: 80 },
+				{ name: "metrics", port: 9100 },
+			],
+		});
+		expect(planServiceTable(owner, [slice("a", ends, two)], { nodeName: "n1" }).localReady).toBe(1);
+	});
+
+	test("says which endpoints get nothing new, and why, and what became of the hints", () => {
+		const zone = (name: string): Partial<Endpoint> => ({ hints: { forZones: [{ name }] } });
+		const leaving = { ready: false, serving: true, terminating: true };
+		const ends = [
+			at("10.0.0.1", zone("za")),
+			at("10.0.0.2", zone("zb")),
+			at("10.0.0.3", { conditions: { ready: false } }),
+			at("10.0.0.4", { conditions: leaving }),
+			at("10.0.0.5", { conditions: { ...leaving, serving: false } }),
+		];
+		const table = (place: object) => planServiceTable(service("web"), [slice("a", ends)], place).ports[0];
+		expect(table({ zone: "za" })?.skipped.map(({ ip, why }) => `${ip} ${why}`)).toEqual([
+			"10.0.0.2 hinted at other zones",
+			"10.0.0.3 not ready",
+			"10.0.0.4 terminating, and others are ready",
+			"10.0.0.5 terminating, and not serving",
+		]);
+		expect([table({ zone: "za" })?.hints, table({ zone: "zx" })?.hints, table({})?.hints]).toEqual([
+			{ mode: "PreferSameZone" },
+			{ mode: "none", ignored: "no hint names this zone" },
+			{ mode: "none", ignored: "this node has no zone" },
+		]);
 	});
 
 	test("says which Pod and node a target is on", () => {

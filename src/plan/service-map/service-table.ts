@@ -6,7 +6,7 @@ import { keyOf } from "../../api/resource.ts";
 import type { Service } from "../../api/types/core.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { IPFamily } from "../../api/types/meta.ts";
-import { categorizeEndpoints } from "./categorize.ts";
+import { categorizeEndpoints, type HintsUse, type SkippedEndpoint } from "./categorize.ts";
 import { type ProxiedPort, proxiedPorts } from "./service-ports.ts";
 import {
 	endpointsByPort,
@@ -32,6 +32,11 @@ export interface TablePort extends ProxiedPort {
 	readonly local: readonly Target[];
 	/** Some endpoint could take traffic, even if it is in neither list. */
 	readonly hasAny: boolean;
+	readonly hints: HintsUse;
+	/** Left out of the cluster list, and why. */
+	readonly skipped: readonly SkippedEndpoint[];
+	/** Of UDP ports: addresses that serve, terminating or not, wherever they are. A flow to another one is stale. */
+	readonly servingIPs: readonly string[];
 }
 
 export interface ServiceTable {
@@ -41,6 +46,8 @@ export interface ServiceTable {
 	readonly asOf?: string;
 	/** In the Service's order, IPv4 before IPv6. Empty: the Service is not proxied. */
 	readonly ports: readonly TablePort[];
+	/** Different addresses of endpoints that are ready and on this node: what a health check node port counts. */
+	readonly localReady: number;
 }
 
 const FAMILIES: readonly IPFamily[] = ["IPv4", "IPv6"];
@@ -53,22 +60,38 @@ export function planServiceTable(
 ): ServiceTable {
 	const key = keyOf(service);
 	const own = slices.filter((slice) => serviceKeyOfSlice(slice) === key);
-	const ports = FAMILIES.flatMap((family) => portsOf(service, own, { family, place }));
-	return { key, ...(place.asOf === undefined ? {} : { asOf: place.asOf }), ports };
+	const found = FAMILIES.flatMap((family) => portsOf(service, own, { family, place }));
+	const ready = found.flatMap(({ endpoints }) => endpoints.filter(({ isReady, isLocal }) => isReady && isLocal));
+	return {
+		key,
+		...(place.asOf === undefined ? {} : { asOf: place.asOf }),
+		ports: found.map(({ port }) => port),
+		localReady: new Set(ready.map(({ ip }) => ip)).size,
+	};
+}
+
+interface PortWithEndpoints {
+	readonly port: TablePort;
+	readonly endpoints: readonly ServiceEndpoint[];
 }
 
 function portsOf(
 	service: Service,
 	slices: readonly EndpointSlice[],
 	{ family, place }: { readonly family: IPFamily; readonly place: ProxyPlace },
-): readonly TablePort[] {
+): readonly PortWithEndpoints[] {
 	const ports = proxiedPorts(service, family);
 	if (ports.length === 0) return [];
 	const lists = endpointsByPort(slices, family, place);
 	return ports.map((port) => {
 		const endpoints = lists.get(portKey(port.name, port.protocol)) ?? [];
-		const { cluster, local, hasAny } = categorizeEndpoints(endpoints, port, place);
-		return { ...port, cluster: cluster.map(targetOf), local: local.map(targetOf), hasAny };
+		const { cluster, local, hasAny, hints, skipped } = categorizeEndpoints(endpoints, port, place);
+		const serving = port.protocol === "UDP" ? endpoints.filter(({ isServing }) => isServing) : [];
+		const targets = { cluster: cluster.map(targetOf), local: local.map(targetOf) };
+		return {
+			port: { ...port, ...targets, hasAny, hints, skipped, servingIPs: serving.map(({ ip }) => ip) },
+			endpoints,
+		};
 	});
 }
 

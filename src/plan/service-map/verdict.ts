@@ -14,11 +14,14 @@ export type Verdict =
 	/** Silence: another node may have an endpoint, and a load balancer is to try it. */
 	| { readonly kind: "drop" };
 
+/** What of a port a verdict looks at. */
+type Policed = Pick<TablePort, "isInternalLocal" | "isExternalLocal" | "cluster" | "local" | "hasAny">;
+
 /**
  * Policy Local binds external clients only: for Pods and for the node itself an external address behaves
  * as if the load balancer had picked any node.
  */
-export function verdictFor(port: TablePort, destination: Destination, client: ClientPlace): Verdict {
+export function verdictFor(port: Policed, destination: Destination, client: ClientPlace): Verdict {
 	const isLocal = destination === "cluster-ip" ? port.isInternalLocal : port.isExternalLocal && client === "other";
 	const targets = isLocal ? port.local : port.cluster;
 	if (targets.length > 0) return { kind: "forward", targets };

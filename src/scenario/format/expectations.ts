@@ -119,6 +119,29 @@ export interface LogExpectation {
 	readonly before?: number;
 }
 
+export interface ProxyExpectation {
+	readonly node: string;
+	/** `ADDRESS:PORT/PROTO`. */
+	readonly dst: string;
+	readonly from?: "pod" | "external" | "host";
+	readonly client?: string;
+	readonly action: "dnat" | "reject" | "drop" | "absent";
+	readonly to?: readonly string[];
+	readonly same_as_slices?: true;
+	readonly equal_weight?: true;
+	readonly snat?: boolean;
+	readonly affinity?: "ClientIP";
+	readonly timeout?: number;
+	readonly started_as?: string;
+}
+
+export interface RulesetExpectation {
+	readonly node: string;
+	readonly family?: "IPv4" | "IPv6";
+	readonly contains?: readonly string[];
+	readonly not_contains?: readonly string[];
+}
+
 /** Keys of subjects that judge themselves have the raw map that the format allows. */
 export interface Expectations {
 	readonly slices?: readonly SlicesExpectation[];
@@ -136,13 +159,13 @@ export interface Expectations {
 	readonly kubectl?: readonly KubectlExpectation[];
 	readonly log?: readonly LogExpectation[];
 	readonly explain?: readonly ExplainExpectation[];
-	readonly proxy?: readonly Raw[];
-	readonly http_on_node?: readonly Raw[];
+	readonly proxy?: readonly ProxyExpectation[];
+	readonly http_on_node?: readonly { readonly node: string; readonly port: number; readonly code: number }[];
 	readonly conntrack_deleted?: readonly string[];
 	readonly kernel_order?: readonly string[];
-	readonly ruleset?: readonly Raw[];
-	readonly affinity_records?: readonly Raw[];
-	readonly sysctls?: readonly Raw[];
+	readonly ruleset?: readonly RulesetExpectation[];
+	readonly affinity_records?: readonly { readonly node: string; readonly endpoint: string; readonly exists: boolean }[];
+	readonly sysctls?: readonly { readonly node: string; readonly name: string; readonly written: boolean }[];
 	readonly dns?: readonly Raw[];
 	readonly dns_lookups?: Readonly<Record<string, Count>>;
 	readonly client_view?: readonly Raw[];

@@ -4,6 +4,16 @@ import { type ScenarioRun, StepError } from "../run.ts";
 import { judgeEndpoints } from "./endpoints.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { judgeObjects, judgeSaved, judgeUnique } from "./objects.ts";
+import {
+	judgeAffinityRecord,
+	judgeFlows,
+	judgeHttpOnNode,
+	judgeKernelOrder,
+	judgeProxy,
+	judgeRuleset,
+	judgeSavedRuleset,
+	judgeSysctl,
+} from "./proxy.ts";
 import { judgeEvents, judgeHealth, judgeLog, judgeRetrying, judgeWrites } from "./records.ts";
 import { judgeReply, judgeStream } from "./replies.ts";
 import { judgeSlices } from "./slices.ts";
@@ -26,7 +36,6 @@ const awaits =
 	(subject: string): (() => readonly Pending[]) =>
 	() => [{ pending: subject }];
 
-const proxy = awaits("proxy");
 const dns = awaits("DNS");
 const client = awaits("client library");
 
@@ -36,27 +45,26 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } =
 	endpoints: judgeEndpoints,
 	objects: judgeObjects,
 	saved: (run, wanted) =>
-		Object.entries(wanted).flatMap(([name, state]): readonly (Problem | Pending)[] =>
-			run.savedRulesets.has(name) ? proxy() : judgeSaved(run, name, state),
-		),
+		Object.entries(wanted).flatMap(([name, state]): readonly (Problem | Pending)[] => judgeSavedAny(run, name, state)),
 	unique: judgeUnique,
 	writes: judgeWrites,
 	events: judgeEvents,
 	retrying: judgeRetrying,
 	health: (run, wanted) =>
-		Object.entries(wanted).flatMap(([part, state]) => ofPart(part, () => judgeHealth(run, state))),
+		Object.entries(wanted).flatMap(([part, state]) => ofPart(part, () => judgeHealth(run, part, state))),
 	http: judgeReply,
 	streams: (run, wanted) => Object.entries(wanted).flatMap(([name, stream]) => judgeStream(run, name, stream)),
 	log: (run, wanted) =>
 		wanted.flatMap((line, index) => ofPart(line.component, () => judgeLog(run, line, `log[${index}]`))),
 	explain: awaits("explain"),
-	proxy,
-	http_on_node: proxy,
-	conntrack_deleted: proxy,
-	kernel_order: proxy,
-	ruleset: proxy,
-	affinity_records: proxy,
-	sysctls: proxy,
+	proxy: (run, wanted) => wanted.flatMap((each, at) => judgeProxy(run, each, `proxy[${at}]`)),
+	http_on_node: (run, wanted) => wanted.flatMap((each, at) => judgeHttpOnNode(run, each, `http_on_node[${at}]`)),
+	conntrack_deleted: judgeFlows,
+	kernel_order: judgeKernelOrder,
+	ruleset: (run, wanted) => wanted.flatMap((each, at) => judgeRuleset(run, each, `ruleset[${at}]`)),
+	affinity_records: (run, wanted) =>
+		wanted.flatMap((each, at) => judgeAffinityRecord(run, each, `affinity_records[${at}]`)),
+	sysctls: (_, wanted) => wanted.flatMap((each, at) => judgeSysctl(each, `sysctls[${at}]`)),
 	dns,
 	dns_lookups: dns,
 	client_view: client,
@@ -68,11 +76,17 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } =
 	requests_begin: client,
 };
 
-const PARTS: Readonly<Record<string, string>> = { proxy: "proxy", dns: "DNS", apiserver: "log of the API server" };
+const NOT_BUILT: Readonly<Record<string, string>> = { dns: "DNS", apiserver: "log of the API server" };
 
-/** Of the controllers, what they come to; other parts are not built yet. */
+/** What a part comes to, if it is built. */
 function ofPart(component: string, judge: () => readonly Problem[]): readonly (Problem | Pending)[] {
-	return component === "controllers" ? judge() : [{ pending: PARTS[component] ?? component }];
+	const pending = NOT_BUILT[component];
+	return pending === undefined ? judge() : [{ pending }];
+}
+
+function judgeSavedAny(run: ScenarioRun, name: string, state: "unchanged" | "same" | "gone"): readonly Problem[] {
+	const ruleset = run.savedRulesets.get(name);
+	return ruleset === undefined ? judgeSaved(run, name, state) : judgeSavedRuleset(run, name, ruleset, state);
 }
 
 /** Judges when all holds, or when time is up: what has a bound above is judged at the end. */

@@ -1,7 +1,7 @@
 /** Expectations of what the controllers did and said: writes, Events, retries, health, logs. */
 import { EVENTS } from "../../api/resource-names.ts";
 import type { Event } from "../../api/types/core.ts";
-import type { Expectations } from "../format/expectations.ts";
+import type { Expectations, LogExpectation } from "../format/expectations.ts";
 import type { Kind } from "../format/vocabulary.ts";
 import { DEFAULT_NAMESPACE } from "../objects/drafts.ts";
 import type { CountedVerb } from "../plane/write-counts.ts";
@@ -56,18 +56,15 @@ export function judgeRetrying(
 	});
 }
 
-export function judgeHealth({ plane }: ScenarioRun, wanted: "ready" | "not-ready"): readonly Problem[] {
-	const found = plane.controllers.isReady ? "ready" : "not-ready";
-	return unless(found === wanted, "health.controllers", wanted, found);
+export function judgeHealth({ plane }: ScenarioRun, part: string, wanted: "ready" | "not-ready"): readonly Problem[] {
+	const parts = part === "proxy" ? plane.proxies.all : [plane.controllers];
+	const found = parts.every(({ isReady }) => isReady) ? "ready" : "not-ready";
+	return unless(found === wanted, `health.${part}`, wanted, found);
 }
 
-export function judgeLog(
-	{ plane }: ScenarioRun,
-	wanted: NonNullable<Expectations["log"]>[number],
-	path: string,
-): readonly Problem[] {
-	const { contains, after = 0, before = Number.POSITIVE_INFINITY } = wanted;
-	const { lines } = plane.controllers.log;
+export function judgeLog({ plane }: ScenarioRun, wanted: LogExpectation, path: string): readonly Problem[] {
+	const { component, node = "", started_as: name, contains, after = 0, before = Number.POSITIVE_INFINITY } = wanted;
+	const lines = (component === "proxy" ? plane.proxies.get(node, name) : plane.controllers)?.log.lines ?? [];
 	const holds = lines.some(
 		({ atMs, text }) =>
 			atMs >= after && atMs <= before && contains.every((part) => text.toLowerCase().includes(part.toLowerCase())),

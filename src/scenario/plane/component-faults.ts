@@ -35,6 +35,8 @@ export class ComponentFaults implements Faults {
 	/** Closed while the component is paused. */
 	readonly pause: Gate = new Gate();
 	readonly name: string;
+	/** Nothing reaches the server, as if the cable were out. */
+	isCutOff = false;
 	readonly #ports: FaultPorts;
 	readonly #lagging = new Map<string, Gate>();
 	readonly #slowLists = new Set<string>();
@@ -117,6 +119,7 @@ export class ComponentFaults implements Faults {
 		await this.pause.passed(about.signal);
 		this.#requireConnection();
 		const { server, clock } = this.#ports;
+		if (this.isCutOff) throw new TransportError("unreachable", "no route to host");
 		server.check(about);
 		if (about.verb === "list" && this.#slowLists.delete(about.resource.plural)) {
 			await clock.sleep(SLOW_LIST_MS, about.signal);

@@ -1,7 +1,8 @@
 /** The plane that a scenario runs in: an API, controllers and a garbage collector, on virtual time, in one process. */
-import { parseCIDR } from "../../api/ip.ts";
+import { type CIDR, parseCIDR } from "../../api/ip.ts";
 import type { Resource, ResourceType } from "../../api/resource.ts";
 import { RESOURCE_TYPES } from "../../api/resource-table.ts";
+import type { Node } from "../../api/types/core.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { MASTERS_GROUP } from "../../apiserver/authorization.ts";
 import { InProcessClient } from "../../apiserver/in-process-client.ts";
@@ -14,6 +15,8 @@ import { madeControllers } from "../../wiring/start-controllers.ts";
 import type { Kind } from "../format/vocabulary.ts";
 import { ComponentFaults, type FaultPorts } from "./component-faults.ts";
 import { Controllers } from "./controllers.ts";
+import { Proxies } from "./proxies.ts";
+import { type NamedFlow, ScenarioProxy } from "./proxy.ts";
 import { ServerFaults } from "./server-faults.ts";
 import { Trace } from "./trace.ts";
 import { WriteCounts } from "./write-counts.ts";
@@ -31,6 +34,7 @@ export interface ScenarioPlaneOptions {
 }
 
 const SERVICE_CIDRS = ["10.96.0.0/12", "fd00:96::/112"];
+const CLUSTER_CIDRS = ["10.1.0.0/16", "fd00:1::/48"];
 /** How long, in virtual time, a plane may need until nothing is left to do. */
 const SETTLE_MS_MAX = 60_000;
 
@@ -55,6 +59,7 @@ export class ScenarioPlane {
 	readonly garbageCollector: Controllers;
 	readonly counts: WriteCounts = new WriteCounts();
 	readonly trace: Trace;
+	readonly proxies: Proxies = new Proxies();
 	/** What the API server itself keeps: the Service of its own address. */
 	readonly #apiParts: Controllers;
 
@@ -90,7 +95,7 @@ export class ScenarioPlane {
 
 	/** With no controllers running: they see first what {@link startControllers} finds. */
 	static async start(options: ScenarioPlaneOptions): Promise<ScenarioPlane> {
-		const clusterIPs = SERVICE_CIDRS.map((text) => assertDefined(parseCIDR(text), `range ${text}`));
+		const clusterIPs = SERVICE_CIDRS.map(parsed);
 		const nodePorts = { first: 30_000, last: 32_767 };
 		const server = await TestServer.start({
 			seed: options.seed,
@@ -109,28 +114,50 @@ export class ScenarioPlane {
 		return [this.controllers, this.garbageCollector, this.#apiParts];
 	}
 
+	/** A proxy on the node, for its own name and for others that it may have been given. */
+	startProxy(node: Node, names: readonly string[], flows: readonly NamedFlow[]): void {
+		const addresses = (node.status?.addresses ?? []).map(({ address }) => address);
+		this.proxies.add(node, names, (_, startedAs) => {
+			const name = `proxy ${node.metadata.name}${startedAs === node.metadata.name ? "" : ` as ${startedAs}`}`;
+			const faults = new ComponentFaults(name, { clock: this.clock, server: this.serverFaults, trace: this.trace });
+			const user = { name: `system:node:${startedAs}`, groups: [MASTERS_GROUP] };
+			return new ScenarioProxy({
+				client: new InProcessClient(this.server.server, user),
+				clock: this.clock,
+				random: this.server.random,
+				faults,
+				node: { addresses, clusterCIDRs: CLUSTER_CIDRS.map(parsed), serviceCIDRs: SERVICE_CIDRS.map(parsed) },
+				startedAs,
+				flows,
+			});
+		});
+		for (const proxy of this.proxies.of(node.metadata.name)) proxy.start();
+	}
+
 	startControllers(): void {
 		for (const component of this.components) component.start();
 	}
 
 	async stop(): Promise<void> {
-		await Promise.all(this.components.map((component) => component.stop()));
+		await Promise.all([...this.components, ...this.proxies.all].map((component) => component.stop()));
 	}
 
 	/** Stops the API for its components, or lets it come back. */
 	setStopped(isStopped: boolean): void {
 		this.serverFaults.isStopped = isStopped;
-		if (isStopped) for (const component of this.components) component.breakWatches();
+		if (!isStopped) return;
+		for (const component of [...this.components, ...this.proxies.all]) component.breakWatches();
 	}
 
 	/** Lets time pass until nothing is left to do. False when that was not so within a minute. */
 	settle(allowRetry: boolean): Promise<boolean> {
-		return this.clock.until(() => this.components.every((each) => each.isSettled(allowRetry)), SETTLE_MS_MAX);
+		const parts = (): readonly (Controllers | ScenarioProxy)[] => [...this.components, ...this.proxies.all];
+		return this.clock.until(() => parts().every((each) => each.isSettled(allowRetry)), SETTLE_MS_MAX);
 	}
 
 	/** Why it is not settled, for people. */
 	unsettled(): string {
-		const reasons = this.components.flatMap((each) => each.unsettled());
+		const reasons = [...this.components, ...this.proxies.all].flatMap((each) => each.unsettled());
 		return reasons.length === 0 ? "something runs in circles" : reasons.join("; ");
 	}
 
@@ -141,6 +168,10 @@ export class ScenarioPlane {
 		const range = this.server.store.space(storagePrefix).range({ prefix });
 		return range.kind === "range" ? range.entries.map(({ object }) => object) : [];
 	}
+}
+
+function parsed(range: string): CIDR {
+	return assertDefined(parseCIDR(range), `range ${range}`);
 }
 
 /** The type of a kind of the format. */

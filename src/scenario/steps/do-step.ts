@@ -3,7 +3,19 @@ import type { Step, StepKey, StepValues } from "../format/steps.ts";
 import { repeated } from "../objects/repeat.ts";
 import { typeOfKind } from "../plane/scenario-plane.ts";
 import { type ScenarioRun, StepError } from "../run.ts";
-import { gc, holdReply, pause, restart, resume, start, stop } from "./components.ts";
+import {
+	affinityRecord,
+	dropWatch,
+	gc,
+	holdReply,
+	pause,
+	proxySync,
+	restart,
+	restoreWatch,
+	resume,
+	start,
+	stop,
+} from "./components.ts";
 import { createObject, deleteObject, makeService, patchObject, putObject, storeRaw } from "./objects.ts";
 import { adopt, deletePods, makePod, pod } from "./pods.ts";
 import { http, save } from "./reads.ts";
@@ -61,11 +73,11 @@ const STEPS: { readonly [K in Doable]: Do<K> } = {
 	http,
 	fail_requests: ({ plane }, step) => plane.serverFaults.fail(step),
 	compact: ({ plane }) => plane.server.store.view.compact(plane.server.store.revision),
-	// Of the proxy, DNS and the client library: what is expected of them is pending until they are built.
-	proxy_sync: nothing,
-	affinity_record: nothing,
-	drop_watch: nothing,
-	restore_watch: nothing,
+	proxy_sync: proxySync,
+	affinity_record: affinityRecord,
+	drop_watch: dropWatch,
+	restore_watch: restoreWatch,
+	// Of DNS and the client library: what is expected of them is pending until they are built.
 	stall_connection: nothing,
 	client_informer: nothing,
 	client_start: nothing,

@@ -1,5 +1,6 @@
 /** Steps that write objects. */
 import { pointerSteps } from "../../api/patch/json-pointer.ts";
+import type { Node } from "../../api/types/core.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { storeKey } from "../../apiserver/ports.ts";
 import { deepFreeze, isObject, ownValue } from "../../kernel/json.ts";
@@ -19,7 +20,11 @@ export async function createObject(run: ScenarioRun, step: CreateStep): Promise<
 	const shorthand = step.spec_as === "given" ? withGiven(run, step) : step;
 	const query = "fieldManager" in step ? `?fieldManager=${encodeURIComponent(step.fieldManager ?? "")}` : "";
 	run.reply = await create(run, draftOf(shorthand), { symbol: symbolOf(step), query });
-	if (run.reply.code < 400 && shorthand.kind === "Service") await writeServiceStatus(run, shorthand);
+	if (run.reply.code >= 400) return;
+	if (shorthand.kind === "Service") await writeServiceStatus(run, shorthand);
+	if (shorthand.kind === "Node" && run.plane.proxies.all.length > 0) {
+		run.plane.startProxy(run.only({ kind: "Node", name: shorthand.name }) as Node, [], []);
+	}
 }
 
 export async function putObject(run: ScenarioRun, step: PutStep): Promise<void> {

@@ -26,7 +26,9 @@ export async function http(run: ScenarioRun, step: HttpStep): Promise<void> {
 /** @throws {StepError} When nothing is named. */
 export function save(run: ScenarioRun, step: SaveStep): void {
 	if (!("kind" in step)) {
-		run.savedRulesets.add(step.as);
+		const { node, family = "IPv4" } = step.ruleset;
+		const version = run.plane.proxies.get(node)?.rules.rules.version(family) ?? 0;
+		run.savedRulesets.set(step.as, { node, family, version });
 		return;
 	}
 	const found = run.found(step);

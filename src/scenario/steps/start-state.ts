@@ -1,9 +1,14 @@
 /** Writes the start state, in the format's order, before the controllers start. */
+import { NODES } from "../../api/resource-names.ts";
+import type { Node } from "../../api/types/core.ts";
 import type { Repeat } from "../format/objects.ts";
-import type { Given } from "../format/scenario-file.ts";
+import type { Given, Scenario } from "../format/scenario-file.ts";
+import type { Raw } from "../format/vocabulary.ts";
 import { DEFAULT_NAMESPACE, type Draft, endpointsDraft, nodeDraft, sliceDraft } from "../objects/drafts.ts";
 import { repeated } from "../objects/repeat.ts";
+import type { NamedFlow } from "../plane/proxy.ts";
 import type { ScenarioRun } from "../run.ts";
+import { proxyNames, usesProxies } from "../uses.ts";
 import { makeService } from "./objects.ts";
 import { adopt, makePod } from "./pods.ts";
 import { mustCreate } from "./requests.ts";
@@ -11,7 +16,7 @@ import { mustCreate } from "./requests.ts";
 const DEFAULT_NODES = [{ name: "n1" }, { name: "n2" }, { name: "n3" }];
 
 /** @throws {StepError} When the server refuses an object of it. */
-export async function writeStartState(run: ScenarioRun): Promise<void> {
+export async function writeStartState(run: ScenarioRun, scenario: Scenario): Promise<void> {
 	const { given } = run;
 	const services = all(given.services, given.services_repeat);
 	const pods = all(given.pods, given.pods_repeat);
@@ -29,6 +34,29 @@ export async function writeStartState(run: ScenarioRun): Promise<void> {
 	for (const pod of pods) await adopt(run, pod);
 	run.plane.startControllers();
 	await run.plane.clock.settle();
+	// Flows of the start state go to endpoints that there are.
+	if (usesProxies(scenario)) startProxies(run, proxyNames(scenario));
+	await run.plane.clock.settle();
+}
+
+/** The connection table that a scenario gives is that of this node. */
+const NODE_OF_FLOWS = "n1";
+
+function startProxies({ plane, given }: ScenarioRun, names: ReadonlyMap<string, readonly string[]>): void {
+	const flows = (given.conntrack ?? []).map(flowOf);
+	for (const node of plane.stored(NODES) as readonly Node[]) {
+		const { name } = node.metadata;
+		plane.startProxy(node, names.get(name) ?? [], name === NODE_OF_FLOWS ? flows : []);
+	}
+}
+
+function flowOf(raw: Raw): NamedFlow {
+	return {
+		id: String(raw["id"]),
+		protocol: raw["proto"] === "tcp" ? "tcp" : "udp",
+		originalDestination: String(raw["orig_dst"]),
+		replySource: String(raw["reply_src"]),
+	};
 }
 
 /** One by one, and those that stand for many. */

@@ -1,5 +1,5 @@
 /** Who changes the cluster: what all kinds of changes have in common. */
-import { type ObjectKey, type Resource, splitKey } from "../../api/resource.ts";
+import type { ObjectKey, Resource } from "../../api/resource.ts";
 import { NAMESPACES } from "../../api/resource-names.ts";
 import { RESOURCE_TYPES } from "../../api/resource-table.ts";
 import { ApiError } from "../../api/status.ts";
@@ -98,10 +98,6 @@ export class User {
 
 export function placeOf({ metadata: { namespace = "", name } }: KubeObject): ObjectKey {
 	return { namespace, name };
-}
-
-export function placeOfKey(key: string): ObjectKey {
-	return splitKey(key);
 }
 
 function textOf({ metadata: { namespace, name } }: KubeObject): string {
