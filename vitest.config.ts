@@ -21,7 +21,8 @@ const config: ViteUserConfig = defineConfig({
 				test: {
 					name: "e2e",
 					setupFiles,
-					include: ["test/e2e/**/*.test.ts"],
+					// Of the examples, those that run by vitest as they stand.
+					include: ["test/e2e/**/*.test.ts", "examples/**/*.vitest.ts"],
 					testTimeout: 60_000,
 					hookTimeout: 300_000,
 				},

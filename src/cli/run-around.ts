@@ -15,6 +15,8 @@ const KILL_MS = 10_000;
 
 export interface Surroundings {
 	readonly kubeconfig: string;
+	/** More variables of the command's environment. */
+	readonly env?: Readonly<Record<string, string>>;
 	/** Aborts with the name of the signal that ended this program. */
 	readonly stopping: AbortSignal;
 	readonly killMs?: number;
@@ -22,13 +24,13 @@ export interface Surroundings {
 
 /** Runs `cmd` with KUBECONFIG set; a signal to this program goes to the command. Resolves with its exit status. */
 export function runAround(cmd: readonly string[], surroundings: Surroundings): Promise<number> {
-	const { kubeconfig, stopping, killMs = KILL_MS } = surroundings;
+	const { kubeconfig, env = {}, stopping, killMs = KILL_MS } = surroundings;
 	if (stopping.aborted) return Promise.resolve(statusOf(stopping.reason));
 	const [file = "", ...args] = cmd;
 	return new Promise((resolve) => {
 		const child = spawn(file, args, {
 			stdio: "inherit",
-			env: { ...process.env, KUBECONFIG: path.resolve(kubeconfig) },
+			env: { ...process.env, ...env, KUBECONFIG: path.resolve(kubeconfig) },
 		});
 		const ended = new AbortController();
 		const pass = (): void => {

@@ -29,6 +29,8 @@ export interface UpFlags {
 	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
+	readonly gatewayListen: PlaneOptions["gatewayListen"];
+	readonly asNode: string;
 	readonly verbose?: boolean;
 	readonly [notBuilt: string]: unknown;
 }
@@ -40,7 +42,6 @@ const NOT_BUILT_FLAGS = [
 	"--dns-listen <host:port>",
 	"--cluster-domain <domain>",
 	"--pod-listeners",
-	"--as-node <node>",
 ] as const;
 
 /** A flag with a value: its words, how the value is read, and its default as one would type it. */
@@ -76,6 +77,7 @@ const ROWS: readonly Row[] = [
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
+	["--gateway-listen <host:port>", "address of the gateway (SOCKS5 and HTTP proxy)", hostAndPort, "127.0.0.1:0"],
 ];
 
 export function addUpOptions(up: Command): void {
@@ -88,6 +90,9 @@ export function addUpOptions(up: Command): void {
 	for (const [flags, description, read, byDefault] of ROWS) {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
+	up.addOption(
+		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
+	);
 	up.option("-v, --verbose", "log every decision");
 	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
 	up.addOption(new Option("--no-dashboard").hideHelp());
@@ -126,6 +131,8 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: flags.network,
+		gatewayListen: flags.gatewayListen,
+		asNode: flags.asNode,
 		logLevel: flags.verbose === true ? "debug" : "warn",
 	};
 }

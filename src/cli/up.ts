@@ -5,6 +5,7 @@ import path from "node:path";
 import type { Command, CommanderError } from "commander";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { manifestText } from "./manifest-text.ts";
+import { proxyVariables } from "./proxy-variables.ts";
 import { runAround } from "./run-around.ts";
 import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
 import { UsageError } from "./usage-error.ts";
@@ -60,7 +61,11 @@ async function runPlane(cmd: readonly string[], files: readonly string[], option
 	const plane = await startPlane(options, progress);
 	try {
 		for (const { file, text } of manifests) await plane.apply(file, text, progress);
-		if (cmd.length > 0) return await runAround(cmd, { kubeconfig: plane.kubeconfig, stopping: stopping.signal });
+		const { kubeconfig } = plane;
+		const { signal } = stopping;
+		if (cmd.length > 0) {
+			return await runAround(cmd, { kubeconfig, env: proxyVariables(plane.gateway), stopping: signal });
+		}
 		process.stdout.write(`Sliceplane is ready: ${plane.url}  KUBECONFIG=${path.resolve(plane.kubeconfig)}\n`);
 		await aborted(stopping.signal);
 		progress("Stopping");

@@ -30,7 +30,8 @@ export class PodDialer implements Dialer<Duplex> {
 	}
 }
 
-function dialTcp(host: string, port: number, signal: AbortSignal): Promise<DialResult<Duplex>> {
+/** Over the machine's own network; names are looked up there, too. */
+export function dialTcp(host: string, port: number, signal: AbortSignal): Promise<DialResult<Duplex>> {
 	return new Promise((resolve) => {
 		const socket = connect({
 			host,

@@ -46,7 +46,7 @@ export class TcpListeners implements Listeners<Duplex> {
 				server.off("error", failed);
 				// Later errors are of one connection that could not be accepted.
 				server.on("error", () => this.#refused.add());
-				resolve({ kind: "open", listener: { close: () => close(server) } });
+				resolve({ kind: "open", listener: { port: portOf(server), close: () => close(server) } });
 			});
 		});
 	}
@@ -72,4 +72,9 @@ export class TcpListeners implements Listeners<Duplex> {
 
 function close(server: Server): void {
 	server.close();
+}
+
+function portOf(server: Server): number {
+	const address = server.address();
+	return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -34,7 +34,7 @@ export class UdpListeners implements DatagramListeners, DatagramDialer {
 				socket.off("error", failed);
 				// Later errors are of one datagram that could not be sent.
 				socket.on("error", () => undefined);
-				resolve({ kind: "open", listener: { close: () => socket.close() } });
+				resolve({ kind: "open", listener: { port: socket.address().port, close: () => socket.close() } });
 			});
 		});
 	}

@@ -20,6 +20,8 @@ export type OpenResult =
 	| { readonly kind: "failed"; readonly problem: ListenProblem; readonly message: string };
 
 export interface Listener {
+	/** That was taken, when any free one was asked for. */
+	readonly port: number;
 	/** Takes no more connections and frees the address at once. Connections that were accepted live on. */
 	close(): void;
 }

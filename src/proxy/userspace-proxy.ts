@@ -160,7 +160,7 @@ export class UserspaceProxy<S> {
 			sessions.close();
 			this.#sessions.delete(sessions);
 		};
-		return { kind: "open", listener: { close } };
+		return { kind: "open", listener: { port: result.listener.port, close } };
 	}
 
 	#serves(asked: Asked, { ip }: Target): boolean {

@@ -5,8 +5,9 @@
  *     // result.kind === "passed"
  */
 import type { Expectations } from "./format/expectations.ts";
-import { type FileProblem, type Given, parseScenario, readStep, type Scenario } from "./format/scenario-file.ts";
+import { type Given, parseScenario, readStep, type Scenario } from "./format/scenario-file.ts";
 import type { Step, StepValues } from "./format/steps.ts";
+import type { FileProblem } from "./format/yaml-text.ts";
 import { judged, verdictOf } from "./judge/judge.ts";
 import type { Kubectl } from "./judge/kubectl.ts";
 import type { Problem, Verdict } from "./judge/verdict.ts";
@@ -37,7 +38,7 @@ export interface StepProblem extends Problem {
 const HISTORY_LINES = 25;
 
 export type ScenarioResult = {
-	/** The number and the title of the scenario; absent when the file cannot be read. */
+	/** The number of the scenario, when it has one, and its title; absent when the file cannot be read. */
 	readonly id?: string;
 	readonly title?: string;
 	/** Virtual time that the run took. */
@@ -52,7 +53,21 @@ export type ScenarioResult = {
 	| { readonly kind: "unreadable"; readonly faults: readonly FileProblem[] }
 );
 
-/** Never rejects for what is in the text. The same text and seed give the same result, to the byte of the trace. */
+/**
+ * Runs a scenario file's text on virtual time. The same text and seed give the same result, to the byte of the trace.
+ *
+ * Never rejects for what is in the text: a file that cannot be read is a result, too.
+ *
+ * @see docs/scenarios.md for the format.
+ * @example
+ *     const result = await runScenario(`
+ *     title: a Service without Pods has a slice without endpoints
+ *     given: {services: [{name: web, selector: {app: web}, ports: [{port: 80}]}]}
+ *     steps: [{settle: true}]
+ *     expect: {slices: [{service: web, exact: [{endpoints: []}]}]}
+ *     `);
+ *     assert.equal(result.kind, "passed");
+ */
 export async function runScenario(text: string, options: RunOptions = {}): Promise<ScenarioResult> {
 	const parsed = parseScenario(text);
 	if (parsed.kind === "problems")
@@ -75,10 +90,11 @@ interface Played {
 }
 
 function resultOf({ id, title }: Scenario, { problems, pending }: Played) {
+	const about = { title, ...(id === undefined ? {} : { id }) };
 	const parts = [...new Set(pending)];
-	if (problems.length > 0) return { kind: "failed", id, title, problems, pending: parts } as const;
-	if (parts.length > 0) return { kind: "pending", id, title, pending: parts } as const;
-	return { kind: "passed", id, title } as const;
+	if (problems.length > 0) return { kind: "failed", ...about, problems, pending: parts } as const;
+	if (parts.length > 0) return { kind: "pending", ...about, pending: parts } as const;
+	return { kind: "passed", ...about } as const;
 }
 
 function withExpanded(given: Given): Given {

@@ -37,5 +37,10 @@ export function proxyNames(scenario: Scenario): ReadonlyMap<string, readonly str
 }
 
 function expectationsOf({ steps, expect }: Scenario): readonly Expectations[] {
-	return [...steps.flatMap((step) => (step.key === "check" ? [step.value] : [])), expect];
+	const between = steps.flatMap((step): readonly Expectations[] => {
+		// What a `for_each` checks is read when its values are put in: its keys are those of expectations all the same.
+		if (step.key === "for_each") return [step.value.check as Expectations];
+		return step.key === "check" ? [step.value] : [];
+	});
+	return [...between, expect];
 }

@@ -1,4 +1,4 @@
-/** Small builders: a test states only what it is about. */
+/** Small builders of objects as a server has filled them in: a test states only what it is about. */
 import type { Node, Pod, Service } from "../api/types/core.ts";
 import type { ObjectMeta, StringMap } from "../api/types/meta.ts";
 
@@ -23,7 +23,12 @@ export interface PodTraits {
 	readonly status?: Partial<NonNullable<Pod["status"]>>;
 }
 
-/** A Pod of the application `web` on node n1, ready, with a container that listens on 8080 as `http`. */
+/**
+ * A Pod of the application `web` on node n1, ready, with a container that listens on 8080 as `http`.
+ *
+ * @example
+ *     assert.equal(pod("web-a", { ip: "10.1.0.10" }).status?.podIP, "10.1.0.10");
+ */
 export function pod(name: string, traits: PodTraits = {}): Pod {
 	const ips = traits.ips ?? (traits.ip === undefined ? [] : [traits.ip]);
 	const isReady = traits.isReady ?? true;
@@ -49,7 +54,12 @@ export function pod(name: string, traits: PodTraits = {}): Pod {
 	};
 }
 
-/** A Service of the application `web`: IPv4, port 80 named http to 8080. */
+/**
+ * A Service of the application `web`: IPv4, port 80 named http to 8080.
+ *
+ * @example
+ *     assert.equal(service("web", { clusterIP: "None" }).spec.clusterIP, "None");
+ */
 export function service(
 	name: string,
 	spec: Partial<Service["spec"]> = {},
@@ -72,6 +82,12 @@ export function service(
 	};
 }
 
+/**
+ * A Node that is ready.
+ *
+ * @example
+ *     assert.equal(node("n1", "z1").metadata.labels?.["topology.kubernetes.io/zone"], "z1");
+ */
 export function node(name: string, zone?: string): Node {
 	const labels = zone === undefined ? {} : { "topology.kubernetes.io/zone": zone };
 	const { namespace: _, ...metadata } = meta(name, { labels });

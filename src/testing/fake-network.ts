@@ -60,6 +60,7 @@ export class FakeNetwork
 		return {
 			kind: "open",
 			listener: {
+				port: address.port,
 				close: () => {
 					this.told.push(`close ${text}`);
 					this.#listeners.delete(text);

@@ -44,6 +44,23 @@ export interface Faults {
 	deliver?(about: ClientCall, batch: readonly WatchEvent<KubeObject>[]): Promise<boolean> | boolean;
 }
 
+/**
+ * A faulty transport: an ApiClient whose requests and watches pass through {@link Faults}.
+ *
+ * @example
+ *     const plane = await startTestPlane({ nodes: 0, controllers: [] });
+ *     const client = new FaultyClient(plane.client, {
+ *       // Every write lands, and its reply is lost.
+ *       async call({ verb }, send) {
+ *         const answer = await send();
+ *         if (verb !== "create") return answer;
+ *         throw new TransportError("broken", "the connection was cut");
+ *       },
+ *     });
+ *     await assert.rejects(client.create(CONFIG_MAPS, "default", { metadata: { name: "a" } }), /cut/);
+ *     await plane.client.get(CONFIG_MAPS, { namespace: "default", name: "a" });
+ *     await plane.stop();
+ */
 export class FaultyClient implements ApiClient {
 	readonly #client: ApiClient;
 	readonly #faults: Faults;

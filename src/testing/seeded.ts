@@ -1,6 +1,11 @@
 import type { IdSource, Random } from "../kernel/random.ts";
 
-/** mulberry32: small, fast, and the same numbers for the same seed on every machine. */
+/**
+ * mulberry32: small, fast, and the same numbers, from 0 to below 1, for the same seed on every machine.
+ *
+ * @example
+ *     assert.equal(new SeededRandom(7).next(), new SeededRandom(7).next());
+ */
 export class SeededRandom implements Random {
 	#state: number;
 

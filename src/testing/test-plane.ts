@@ -13,8 +13,9 @@ import { setMaxListeners } from "node:events";
 import { parseCIDR } from "../api/ip.ts";
 import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { MASTERS_GROUP } from "../apiserver/authorization.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
+import { cacheFolder } from "../edge/cache-folder.ts";
+import type { Handler } from "../edge/https-server.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
 import { Fleet } from "../kubelet/fleet.ts";
@@ -28,8 +29,11 @@ import { memoryStore, type Store } from "../store/store.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { madeControllers } from "../wiring/start-controllers.ts";
+import { inProcessFetch } from "./in-process-fetch.ts";
 import { CountingIds, SeededRandom } from "./seeded.ts";
+import { type ServedApi, servedApi } from "./served-api.ts";
 import { silentLogger, silentMetrics } from "./silent.ts";
+import { ADMIN, testApi } from "./test-api.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** What `up` can be told, as far as it matters without sockets. */
@@ -69,11 +73,35 @@ export interface TestPlane {
 	settle(): Promise<void>;
 	/** Lets time pass until `holds`; rejects, naming `what`, when it does not within `withinMs` (default a minute). */
 	until(what: string, holds: () => boolean, withinMs?: number): Promise<void>;
-	/** Ends controllers and nodes. The API still answers. */
+	/**
+	 * `fetch` into the API, without a network and on virtual time, with the credentials of the admin unless the request
+	 * has others. A path is enough of a URL; of a whole one, the host says nothing. A watch is a body that streams.
+	 */
+	readonly fetch: typeof globalThis.fetch;
+	/**
+	 * Serves the API with TLS on a free port of 127.0.0.1, for clients that need a socket. Time still moves only when a
+	 * test moves it.
+	 */
+	listen(): Promise<ServedApi>;
+	/** Ends controllers, nodes and what listens. In process, the API still answers. */
 	stop(): Promise<void>;
 }
 
-/** Starts a plane and resolves when its caches are filled and there is nothing left to do. */
+/**
+ * Starts a plane and resolves when its caches are filled and there is nothing left to do.
+ *
+ * @param options What is left out has the default of `sliceplane up`: three nodes, every controller.
+ * @throws {Error} When a range or an option is none that a plane can have.
+ * @see docs/scenarios.md
+ * @example
+ *     const plane = await startTestPlane({ nodes: 2 });
+ *     const spec = { selector: { app: "web" }, ports: [{ port: 80 }] };
+ *     await plane.client.create(SERVICES, "default", { metadata: { name: "web" }, spec });
+ *     await plane.advance(1_000);
+ *     const { items } = await plane.client.list(ENDPOINT_SLICES, { namespace: "default" });
+ *     assert.equal(items.filter(({ metadata }) => metadata.name.startsWith("web-")).length, 1);
+ *     await plane.stop();
+ */
 export async function startTestPlane(options: TestPlaneOptions = {}): Promise<TestPlane> {
 	const settings = { ...DEFAULT_PLANE_OPTIONS, ...options };
 	const clock = options.over?.clock ?? new VirtualClock(options.epoch);
@@ -94,6 +122,13 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const parts = [recorder, ...madeControllers(ports, settings), ...fleet, informers];
 	const running = parts.map((part) => part.run(stopping.signal));
 	await clock.settle();
+	// Most tests speak no HTTP: what it needs is made when the first one does.
+	let api: ReturnType<typeof testApi> | undefined;
+	const handler: Handler = (request) => {
+		api ??= testApi({ server, logs });
+		return api.handle(request);
+	};
+	const served: ServedApi[] = [];
 	return {
 		client,
 		server,
@@ -107,14 +142,18 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 		async until(what, holds, withinMs = 60_000) {
 			if (!(await clock.until(holds, withinMs))) throw new Error(`${what}: not within ${withinMs} ms of virtual time`);
 		},
+		fetch: inProcessFetch(handler),
+		async listen() {
+			const api = await servedApi(handler, cacheFolder());
+			served.push(api);
+			return api;
+		},
 		async stop() {
 			stopping.abort();
-			await Promise.all(running);
+			await Promise.all([...running, ...served.map((each) => each.close())]);
 		},
 	};
 }
-
-const ADMIN = { name: "test-admin", groups: [MASTERS_GROUP] };
 
 async function newServer(settings: ClusterOptions, clock: VirtualClock, seed: number): Promise<ApiServer> {
 	const clusterIPs = settings.serviceCIDRs.map((text) => assertDefined(parseCIDR(text), `range ${text}`));

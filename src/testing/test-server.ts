@@ -6,26 +6,23 @@
  *     const { status, json } = await server.request("GET", "/api/v1/namespaces/default/services");
  */
 import { parseCIDR } from "../api/ip.ts";
-import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
+import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import type { StatusDetails } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
-import { HttpApi } from "../apiserver/http/http-api.ts";
+import type { HttpApi } from "../apiserver/http/http-api.ts";
 import { type HttpRequest, type HttpResponse, isStream } from "../apiserver/http/message.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
-import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { memoryStore, type Store } from "../store/store.ts";
-import { bodyCodecs, encodeSwagger } from "../wiring/body-codecs.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
-import { VERSION } from "../wiring/version.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
 import { CountingIds, SeededRandom } from "./seeded.ts";
 import { silentLogger } from "./silent.ts";
+import { ADMIN, httpRequest, testApi } from "./test-api.ts";
 import { TestWatch } from "./test-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -108,21 +105,8 @@ export class TestServer {
 			metrics,
 			ranges,
 		});
-		const admin = { name: "admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
-		const users = new TokenAuthenticator({ admin, nobody: { name: "nobody", groups: [AUTHENTICATED_GROUP] } });
-		this.api = new HttpApi({
-			server: this.server,
-			types: DISCOVERED_TYPES,
-			logs: this.logs,
-			codecs: bodyCodecs,
-			authenticate: (request) => users.authenticate(request),
-			version: VERSION.api,
-			address: () => "127.0.0.1:6443",
-			metricsText: () => Promise.resolve("# no metrics\n"),
-			encodeSwagger,
-			unready: unready ?? (() => undefined),
-		});
-		this.client = new InProcessClient(this.server, admin);
+		this.api = testApi({ server: this.server, logs: this.logs, unready });
+		this.client = new InProcessClient(this.server, ADMIN);
 	}
 
 	/** With the namespaces that every cluster has. */
@@ -148,7 +132,7 @@ export class TestServer {
 
 	/** Whatever the server makes of the request: an answer, or a watch that is open. */
 	async exchange(method: string, path: string, request: TestRequest = {}): Promise<TestResponse | TestWatch> {
-		const response = await this.api.handle(httpRequest(method, path, request));
+		const response = await this.api.handle(requestOf(method, path, request));
 		const { status, headers, body } = response;
 		if (isStream(body)) return new TestWatch(response, body);
 		const text = new TextDecoder().decode(body);
@@ -157,22 +141,15 @@ export class TestServer {
 	}
 }
 
-function httpRequest(method: string, path: string, { body, contentType, ...request }: TestRequest): HttpRequest {
-	const [before = "", ...after] = path.split("?");
-	const { token = "admin" } = request;
+function requestOf(method: string, path: string, { body, contentType, ...request }: TestRequest): HttpRequest {
+	const { token = ADMIN.name } = request;
 	const headers: Readonly<Record<string, string>> = {
 		...(contentType === undefined ? {} : { "content-type": contentType }),
 		...(token === "" ? {} : { authorization: `Bearer ${token}` }),
 		...request.headers,
 	};
-	return {
-		method,
-		path: before,
-		query: new URLSearchParams(after.join("?")),
-		header: (name) => headers[name],
-		body: () => Promise.resolve(bytesOf(body)),
-		signal: request.signal ?? new AbortController().signal,
-	};
+	const signal = request.signal ?? new AbortController().signal;
+	return httpRequest({ method, path, header: (name) => headers[name], body: bytesOf(body), signal });
 }
 
 function bytesOf(body: unknown): Uint8Array {

@@ -14,7 +14,17 @@ const QUIET_TURNS = 8;
 /** So many turns without time passing: something runs in circles. */
 const TURNS_MAX = 1_000_000;
 
-/** Time that moves only when a test moves it. Sleepers wake in order of due time, then of arrival. */
+/**
+ * Time that moves only when a test moves it. Sleepers wake in order of due time, then of arrival.
+ *
+ * @see src/kernel/clock.ts All times are in milliseconds.
+ * @example
+ *     const clock = new VirtualClock("2026-01-01T00:00:00Z");
+ *     const slept = clock.sleep(60_000);
+ *     await clock.advance(60_000);
+ *     await slept;
+ *     assert.equal(clock.monotonicMs(), 60_000);
+ */
 export class VirtualClock implements Clock {
 	#nowMs = 0;
 	#arrivals = 0;
@@ -25,6 +35,7 @@ export class VirtualClock implements Clock {
 		(a, b) => a.wakeAtMs < b.wakeAtMs || (a.wakeAtMs === b.wakeAtMs && a.order < b.order),
 	);
 
+	/** @param epoch What the wall clock shows at the start, RFC 3339. */
 	constructor(epoch = "2026-01-01T00:00:00Z") {
 		this.#epochMs = Date.parse(epoch);
 	}

@@ -9,6 +9,15 @@ import { VERSION } from "./version.ts";
 /** @throws {RangeError} When options cannot go together; the message names the flag. */
 export function checkOptions(options: Omit<PlaneOptions, "cacheFolder">): void {
 	networkRanges(options);
-	simulatedNodes({ ...options, kubeletVersion: VERSION.api.gitVersion });
+	const nodes = simulatedNodes({ ...options, kubeletVersion: VERSION.api.gitVersion });
+	const { asNode } = options;
+	if (asNode !== "" && !nodes.some(({ name }) => name === asNode)) {
+		throw new RangeError(
+			`--as-node ${asNode}: no such node; there are ${nodes.length}: ${nodes
+				.map(({ name }) => name)
+				.slice(0, 3)
+				.join(", ")} ...`,
+		);
+	}
 	selectedControllers(CONTROLLER_NAMES, options.controllers);
 }

@@ -2,8 +2,9 @@
 import type { Duplex } from "node:stream";
 import { type CIDR, parseCIDR } from "../api/ip.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
+import { GatewayServer } from "../edge/gateway/gateway-server.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
-import { PodDialer } from "../edge/pod-dialer.ts";
+import { dialTcp, PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
 import { UdpListeners } from "../edge/udp-listeners.ts";
@@ -13,9 +14,17 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import type { ListenFailure } from "../proxy/front.ts";
+import { Gateway } from "../proxy/gateway.ts";
 import { NO_NODE, NodeProxies } from "../proxy/node-proxies.ts";
+import type { Listener } from "../proxy/ports.ts";
 import { LOOPBACK_HOSTS, UserspaceProxy } from "../proxy/userspace-proxy.ts";
-import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane, ToDataPlane } from "./data-plane-messages.ts";
+import type {
+	DataPlaneConfig,
+	DataPlaneUpdate,
+	FromDataPlane,
+	GatewayConfig,
+	ToDataPlane,
+} from "./data-plane-messages.ts";
 import { RequestLog } from "./request-log.ts";
 
 export interface DataPlaneEnginePorts {
@@ -31,6 +40,7 @@ export class DataPlaneEngine {
 	readonly #pods: EchoPods;
 	readonly #listeners: TcpListeners;
 	readonly #proxies: NodeProxies;
+	#gateway: Listener | undefined;
 	readonly #proxy: UserspaceProxy<Duplex>;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
@@ -53,6 +63,8 @@ export class DataPlaneEngine {
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
 		};
+		if (config.gateway !== undefined)
+			void this.#openGateway(config.gateway, config, { ...ports, dialer: proxyPorts.dialer });
 		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(config.asNode ?? NO_NODE));
 	}
 
@@ -65,6 +77,7 @@ export class DataPlaneEngine {
 				this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
 				break;
 			case "stop":
+				this.#gateway?.close();
 				this.#proxy.stop();
 				this.#listeners.resetAll();
 				break;
@@ -78,6 +91,21 @@ export class DataPlaneEngine {
 		const pod = this.#pods.connect(ip, podPort);
 		if (pod === undefined) client.destroy(new Error(`connect ECONNREFUSED ${ip}:${podPort}: no pod has this address`));
 		else splice(client, pod, () => undefined);
+	}
+
+	async #openGateway(
+		{ host, port, user, password, namespace, clusterDomain }: GatewayConfig,
+		{ asNode = NO_NODE }: DataPlaneConfig,
+		ports: DataPlaneEnginePorts & { readonly dialer: PodDialer },
+	): Promise<void> {
+		const names = { clusterDomain, namespace, service: (key: string) => this.#proxies.service(key) };
+		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, asNode, names, dialName: dialTcp });
+		const credentials = { user, password };
+		const server = new GatewayServer({ listeners: this.#listeners, gateway, credentials, metrics: ports.metrics });
+		const result = await server.open(host, port);
+		if (result.kind === "failed") this.#send({ kind: "gateway-failed", message: result.message });
+		else this.#send({ kind: "gateway", port: result.listener.port });
+		this.#gateway = result.kind === "open" ? result.listener : undefined;
 	}
 
 	async #update({ pods, services, nodes, asOf }: DataPlaneUpdate): Promise<void> {

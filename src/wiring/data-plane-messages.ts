@@ -14,6 +14,20 @@ export interface DataPlaneConfig {
 	readonly serviceCIDRs: readonly string[];
 	/** Whose view of the Services is used; absent: that of no node. */
 	readonly asNode?: string;
+	/** Absent: there is no gateway. */
+	readonly gateway?: GatewayConfig;
+}
+
+/** The way into the cluster for clients of this machine. */
+export interface GatewayConfig {
+	readonly host: string;
+	/** 0 takes any free one. */
+	readonly port: number;
+	readonly user: string;
+	readonly password: string;
+	/** Namespace of names that name none. */
+	readonly namespace: string;
+	readonly clusterDomain: string;
 }
 
 /** Changes to carry out together; pods first, so that no rule points to a pod that is not there yet. */
@@ -41,6 +55,9 @@ export type ToDataPlane =
 export type FromDataPlane =
 	/** The update is carried out: listeners are open or closed as it wants, or their failure was told. */
 	| { readonly kind: "applied"; readonly asOf: string }
+	/** Told once, when the gateway listens; or why it does not. */
+	| { readonly kind: "gateway"; readonly port: number }
+	| { readonly kind: "gateway-failed"; readonly message: string }
 	| { readonly kind: "listen-failed"; readonly failure: ListenFailure }
 	/** Requests that echo pods have answered since the last of these messages. */
 	| { readonly kind: "answered"; readonly requests: readonly AnsweredRequest[] }

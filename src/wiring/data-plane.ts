@@ -39,6 +39,8 @@ export interface DataPlane {
 	readonly asOf: string | undefined;
 	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
 	connect(ip: string, podPort: number): Duplex;
+	/** Port that the gateway listens on. Rejects when it cannot listen, or there is none. */
+	readonly gateway: Promise<number>;
 	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
 	whenApplied(asOf: string): Promise<void>;
 	/** Resolves when listeners and connections are closed, after `signal` has aborted. Never rejects. */
@@ -57,6 +59,9 @@ interface Waiter {
 
 class FollowingDataPlane implements DataPlane {
 	readonly stopped: Promise<void>;
+	readonly gateway: Promise<number>;
+	#gatewayOpened: (port: number) => void = () => undefined;
+	#gatewayFailed: (error: Error) => void = () => undefined;
 	readonly #ports: DataPlanePorts;
 	readonly #view: DataPlaneView;
 	readonly #channel: Channel;
@@ -72,6 +77,12 @@ class FollowingDataPlane implements DataPlane {
 	constructor(ports: DataPlanePorts) {
 		this.#ports = ports;
 		this.#view = new DataPlaneView(ports.informers);
+		this.gateway = new Promise((resolve, reject) => {
+			this.#gatewayOpened = resolve;
+			this.#gatewayFailed = reject;
+		});
+		this.gateway.catch(() => undefined);
+		if (ports.options.gateway === undefined) this.#gatewayFailed(new Error("this data plane has no gateway"));
 		this.#channel = openChannel(ports.options, ports, {
 			started: () => this.#started(),
 			received: (message) => this.#received(message),
@@ -127,6 +138,13 @@ class FollowingDataPlane implements DataPlane {
 		switch (message.kind) {
 			case "applied":
 				this.#applied(message.asOf);
+				break;
+			case "gateway":
+				this.#gatewayOpened(message.port);
+				break;
+			case "gateway-failed":
+				log.warn("The gateway cannot listen", { error: message.message });
+				this.#gatewayFailed(new Error(message.message));
 				break;
 			case "listen-failed":
 				this.#listenFailed(message.failure);

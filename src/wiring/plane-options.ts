@@ -41,6 +41,10 @@ export interface PlaneOptions {
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
 	readonly network: "none" | "userspace";
+	/** Where the gateway listens: the way into the cluster for clients of this machine. Loopback unless told otherwise. */
+	readonly gatewayListen: { readonly host: string; readonly port: number };
+	/** The node whose view of the Services the gateway and node ports have. "": that of no node. */
+	readonly asNode: string;
 	readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -66,5 +70,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],
 	network: "userspace",
+	gatewayListen: { host: "127.0.0.1", port: 0 },
+	asNode: "",
 	logLevel: "warn",
 };

@@ -29,10 +29,20 @@ export interface Plane {
 	readonly url: string;
 	/** Path of the kubeconfig that was written. */
 	readonly kubeconfig: string;
+	/** The way into the cluster for clients of this machine; undefined with `--network none`. */
+	readonly gateway: PlaneGateway | undefined;
 	/** Creates what the manifests say, or brings it in line. `file` names them in errors. */
 	apply(file: string, text: string, progress: Progress): Promise<void>;
 	/** Stops every part; resolves when nothing of the plane runs any more. */
 	stop(): Promise<void>;
+}
+
+/** A SOCKS5 and HTTP proxy, with the credentials of the plane's own user. */
+export interface PlaneGateway {
+	readonly host: string;
+	readonly port: number;
+	readonly user: string;
+	readonly password: string;
 }
 
 export type Progress = (text: string) => void;
@@ -76,7 +86,7 @@ export async function startPlane(
 		},
 	};
 	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), pods).catch(
-		explained(options),
+		explained("--listen", options.listen),
 	);
 	try {
 		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, token: api.token });
@@ -89,9 +99,12 @@ export async function startPlane(
 		progress(`${counted(options.nodes, "node")}, ${counted(parts.controllers, "controller")}`);
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
+		const gateway = dataPlane === undefined ? undefined : await gatewayOf(dataPlane, api, options);
+		if (gateway !== undefined) progress(`Gateway at ${gateway.host}:${gateway.port}, user ${gateway.user}`);
 		return {
 			url: api.url,
 			kubeconfig: options.kubeconfig,
+			gateway,
 			apply: (file, text, tell) => applyManifests(api.client, file, text, tell),
 			async stop() {
 				stopping.abort();
@@ -105,6 +118,19 @@ export async function startPlane(
 	}
 }
 
+const GATEWAY_USER = "sliceplane";
+const CLUSTER_DOMAIN = "cluster.local";
+
+/** Rejects, with a sentence for people, when its address cannot be had. */
+async function gatewayOf(
+	dataPlane: DataPlane,
+	{ token }: RunningApi,
+	{ gatewayListen }: PlaneOptions,
+): Promise<PlaneGateway> {
+	const port = await dataPlane.gateway.catch(explained("--gateway-listen", gatewayListen));
+	return { host: gatewayListen.host, port, user: GATEWAY_USER, password: token };
+}
+
 interface Parts {
 	readonly informers: Informers;
 	readonly dataPlane: DataPlane | undefined;
@@ -116,7 +142,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, server, port, ca }: RunningApi,
+	{ client, server, port, ca, token }: RunningApi,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
@@ -130,7 +156,18 @@ function startParts(
 	const listen = { host: options.listen.host, port };
 	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
-	const dataPlaneOptions = { clusterCIDRs: simulatedRanges(options), serviceCIDRs: options.serviceCIDRs };
+	const dataPlaneOptions = {
+		clusterCIDRs: simulatedRanges(options),
+		serviceCIDRs: options.serviceCIDRs,
+		asNode: options.asNode,
+		gateway: {
+			...options.gatewayListen,
+			user: GATEWAY_USER,
+			password: token,
+			namespace: "default",
+			clusterDomain: CLUSTER_DOMAIN,
+		},
+	};
 	const dataPlane =
 		options.network === "none" ? undefined : startDataPlane({ ...ports, options: dataPlaneOptions, answered, signal });
 	const running = [
@@ -162,21 +199,20 @@ async function refuseSharedFile({ kubeconfig, listen }: PlaneOptions): Promise<v
 	);
 }
 
-const NO_SUCH_HOST = "no such host: give an address of this machine with --listen";
-
 /** What the system says of an address, in words that say what to do. */
-function explained({ listen }: PlaneOptions): (error: unknown) => never {
+function explained(flag: string, { host, port }: PlaneOptions["listen"]): (error: unknown) => never {
 	return (error) => {
-		const { code = "" } = error instanceof Error ? (error as Error & { code?: string }) : {};
-		const address = `${listen.host}:${listen.port}`;
+		const { code = "", message = "" } = error instanceof Error ? (error as Error & { code?: string }) : {};
 		const why: Readonly<Record<string, string>> = {
-			EADDRINUSE: "the port is taken: stop what listens there, or take another with --listen (port 0 is any free one)",
-			EACCES: "not allowed: ports below 1024 need rights, take a higher one with --listen",
-			EADDRNOTAVAIL: "this machine does not have that address: take one of its own with --listen",
-			ENOTFOUND: NO_SUCH_HOST,
-			EAI_AGAIN: NO_SUCH_HOST,
+			EADDRINUSE: `the port is taken: stop what listens there, or take another with ${flag} (port 0 is any free one)`,
+			EACCES: `not allowed: ports below 1024 need rights, take a higher one with ${flag}`,
+			EADDRNOTAVAIL: `this machine does not have that address: take one of its own with ${flag}`,
+			ENOTFOUND: `no such host: give an address of this machine with ${flag}`,
+			EAI_AGAIN: `no such host: give an address of this machine with ${flag}`,
 		};
-		if (why[code] === undefined) throw error;
-		throw new Error(`cannot listen on ${address}: ${why[code]}`, { cause: error });
+		// From a worker only the message comes over, which begins with the code.
+		const known = why[code] ?? Object.entries(why).find(([name]) => message.includes(name))?.[1];
+		if (known === undefined) throw error;
+		throw new Error(`cannot listen on ${host}:${port}: ${known}`, { cause: error });
 	};
 }

@@ -6,7 +6,7 @@ import { codeBlocks } from "../house/documents.ts";
 import { RunningPlane } from "./plane.ts";
 
 const documented = codeBlocks()
-	.filter(({ info }) => info === "yaml scenario")
+	.filter(({ info }) => info === "yaml pairs")
 	.flatMap(({ file, code }) => scenariosIn(file, code));
 
 describe("the API answers as the conformance pairs say", () => {

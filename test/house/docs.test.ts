@@ -6,6 +6,7 @@ import { resourceOfKind } from "../../src/api/resource-table.ts";
 import { decodeObject } from "../../src/api/schema/decode.ts";
 import { ApiError, type StatusReason } from "../../src/api/status.ts";
 import type { Pod } from "../../src/api/types/core.ts";
+import { addScenarioCommand } from "../../src/cli/scenario.ts";
 import { addUpOptions } from "../../src/cli/up-options.ts";
 import { parseManifests } from "../../src/edge/codec/yaml.ts";
 import { behaviourOf } from "../../src/plan/pod-lifecycle/behaviour.ts";
@@ -13,7 +14,7 @@ import { DEFAULT_PLANE_OPTIONS } from "../../src/wiring/plane-options.ts";
 import { codeBlocks, quotedRows } from "./documents.ts";
 
 /** Commands and manifests run; `text` is what a program prints, or a picture. */
-const LANGUAGES = ["sh", "sh in-clone", "sh in-plane", "yaml", "yaml scenario", "ts run", "text"];
+const LANGUAGES = ["sh", "sh in-clone", "sh in-plane", "yaml", "yaml pairs", "yaml scenario", "ts run", "text"];
 
 describe("code blocks", () => {
 	test("are of a language that runs, or say that they are text", () => {
@@ -52,9 +53,13 @@ describe("docs/command-line.md", () => {
 	addUpOptions(up);
 	const shown = up.options.filter(({ hidden }) => !hidden);
 
-	test("lists each flag of up, and no other", () => {
+	const root = new Command();
+	addScenarioCommand(root, () => undefined);
+	const scenario = root.commands.flatMap(({ options }) => options);
+
+	test("lists each flag of up and of scenario, and no other", () => {
 		const flags = quotedRows("docs/command-line.md").map(([cell = ""]) => /--[a-z-]+/.exec(cell)?.[0] ?? cell);
-		expect([...new Set(flags)].sort()).toEqual(shown.map(({ long }) => long ?? "").sort());
+		expect([...new Set(flags)].sort()).toEqual([...shown, ...scenario].map(({ long }) => long ?? "").sort());
 	});
 
 	test("gives the defaults that the program has", () => {

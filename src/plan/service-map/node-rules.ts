@@ -44,7 +44,7 @@ export interface RoutedPort {
 export type Route =
 	| (RoutedPort & {
 			readonly kind: "forward";
-			/** Sorted; each as likely as any other, but for a client that has one already. */
+			/** Sorted; all equally likely, but for a client that has one already. */
 			readonly targets: readonly Target[];
 			/** Whether targets see the node's address instead of the client's. A hairpin is masqueraded in any case. */
 			readonly isMasqueraded: boolean;

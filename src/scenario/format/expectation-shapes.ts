@@ -16,9 +16,11 @@ import {
 	keys,
 	kind,
 	listOf,
+	mapOf,
 	NAMES_NOTHING,
 	namesObject,
 	oneOf,
+	pattern,
 	pointer,
 	raw,
 	selectorEntries,
@@ -45,8 +47,8 @@ const PORT = /^[a-z0-9-]*:[0-9]+\/(TCP|UDP|SCTP)$/;
 const ENDPOINT = /^\S+ ([Rr-][Ss-][Tt-])( (pod|node|zone|hostname|hints)=\S+)*$/;
 const VIEWED = /^\S+ [Rr-][Ss-][Tt-]$/;
 
-function matching(pattern: RegExp, wanted: string): Shape<string> {
-	return v.pipe(v.string(), v.regex(pattern, `want ${wanted}`));
+function matching(form: RegExp, wanted: string): Shape<string> {
+	return v.pipe(text, v.regex(form, `want ${wanted}`));
 }
 
 const slice: Shape<SliceExpectation> = comparing(1, {
@@ -84,7 +86,7 @@ const slices: Shape<SlicesExpectation> = comparing(2, {
 	none_with: more(slice),
 	endpoint_total: more(count),
 	endpoint_max: more(whole),
-	hint_counts: more(v.record(v.string(), whole)),
+	hint_counts: more(mapOf(text, whole)),
 });
 
 const endpointsObject: Shape<EndpointsExpectation> = comparing(1, {
@@ -107,11 +109,11 @@ const objects: Shape<ObjectsExpectation> = v.pipe(
 		deleting: more(flag),
 		exists: more(flag),
 		count: more(count),
-		fields: more(v.record(pointer, v.unknown())),
+		fields: more(mapOf(pointer, v.unknown())),
 		present: more(listOf(pointer)),
-		keys: more(v.record(pointer, listOf(text))),
-		lists: more(v.record(pointer, listOf(v.unknown()))),
-		matches: more(v.record(pointer, text)),
+		keys: more(mapOf(pointer, listOf(text))),
+		lists: more(mapOf(pointer, listOf(v.unknown()))),
+		matches: more(mapOf(pointer, pattern)),
 	}),
 	v.check((selector) => namesObject(selector), NAMES_NOTHING),
 );
@@ -134,17 +136,17 @@ const DST = /^(\S+):[0-9]+\/(TCP|UDP|SCTP)$/;
 
 const SHAPES = {
 	slices: listOf(slices),
-	endpoints: v.record(
-		v.string(),
+	endpoints: mapOf(
+		text,
 		v.lazy(
 			(input): Shape<"absent" | EndpointsExpectation> =>
 				typeof input === "string" ? oneOf("absent") : endpointsObject,
 		),
 	),
 	objects: listOf(objects),
-	saved: v.record(v.string(), oneOf("unchanged", "same", "gone")),
+	saved: mapOf(text, oneOf("unchanged", "same", "gone")),
 	unique: listOf(keys({ kind, fields: listOf(pointer) })),
-	writes: v.record(
+	writes: mapOf(
 		kind,
 		comparing(1, { create: more(count), update: more(count), delete: more(count), any: more(count) }),
 	),
@@ -156,11 +158,11 @@ const SHAPES = {
 			message_contains: more(listOf(text)),
 		}),
 	),
-	retrying: v.record(v.string(), flag),
-	health: v.record(oneOf("controllers", "proxy", "dns"), oneOf("ready", "not-ready")),
+	retrying: mapOf(text, flag),
+	health: mapOf(oneOf("controllers", "proxy", "dns"), oneOf("ready", "not-ready")),
 	http,
-	streams: v.record(
-		v.string(),
+	streams: mapOf(
+		text,
 		comparing(1, {
 			exact: more(listOf(keys({ type: eventType, name: more(text), version_of: more(text) }))),
 			not_types: more(listOf(eventType)),
@@ -173,8 +175,8 @@ const SHAPES = {
 			min_version: more(text),
 			contains: more(listOf(text)),
 			not_contains: more(listOf(text)),
-			counts: more(v.record(v.string(), whole)),
-			stderr_counts: more(v.record(v.string(), whole)),
+			counts: more(mapOf(text, whole)),
+			stderr_counts: more(mapOf(text, whole)),
 			exit: more(whole),
 		}),
 	),
@@ -253,7 +255,7 @@ const SHAPES = {
 			within_ms: more(whole),
 		}),
 	),
-	dns_lookups: v.record(v.string(), count),
+	dns_lookups: mapOf(text, count),
 	client_view: listOf(
 		comparing(2, {
 			service: text,

@@ -5,6 +5,7 @@ import {
 	intText,
 	keys,
 	listOf,
+	many,
 	name,
 	oneOf,
 	positive,
@@ -143,7 +144,7 @@ const named = {
 };
 
 const protocol = oneOf("TCP", "UDP", "SCTP");
-const portsGenerated = keys({ count: positive, from: positive });
+const portsGenerated = keys({ count: many, from: positive });
 
 const servicePort = keys({
 	name: v.exactOptional(text),
@@ -216,12 +217,14 @@ const podSpecEntries = {
 	subdomain: v.exactOptional(text),
 	containers: v.exactOptional(listOf(container)),
 	initContainers: v.exactOptional(listOf(container)),
-	owner: v.exactOptional(v.pipe(v.string(), v.regex(/^[A-Z][A-Za-z]+\/.+$/, "want KIND/NAME, such as Deployment/web"))),
+	owner: v.exactOptional(v.pipe(text, v.regex(/^[A-Z][A-Za-z]+\/.+$/, "want KIND/NAME, such as Deployment/web"))),
 };
 
 const podEntries = { name, ns: v.exactOptional(text), ...podSpecEntries, ...podStatusEntries };
 
-const subsetsGenerated = keys({ addresses: whole, notReadyAddresses: whole, ports: listOf(raw) });
+/** Of a range of 65,536 addresses. */
+const generated = v.pipe(whole, v.maxValue(60_000, "want 60000 or less"));
+const subsetsGenerated = keys({ addresses: generated, notReadyAddresses: generated, ports: listOf(raw) });
 
 const endpointsEntries = {
 	...named,
@@ -244,7 +247,7 @@ const nodeEntries = {
 	ready: v.exactOptional(flag),
 };
 
-const repeated = { count: positive };
+const repeated = { count: many };
 
 export const service: Shape<ServiceShorthand> = keys(serviceEntries);
 export const services: Shape<Repeat<ServiceShorthand>> = keys({ ...repeated, ...serviceEntries });
@@ -310,7 +313,7 @@ const fieldRemoved = keys({
 	kind: oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap"),
 	ns: v.exactOptional(text),
 	name: text,
-	remove: v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type")),
+	remove: v.pipe(text, v.startsWith("/", "want a JSON Pointer, such as /spec/type")),
 });
 
 export const storeRawStep: Shape<StoreRawStep> = v.lazy((input) =>

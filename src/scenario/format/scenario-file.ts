@@ -1,6 +1,5 @@
 /** Reads a scenario file: every fault of it has a line and a column. */
 import * as v from "valibot";
-import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { expectations } from "./expectation-shapes.ts";
 import type { Expectations } from "./expectations.ts";
 import {
@@ -21,6 +20,7 @@ import {
 } from "./objects.ts";
 import { type Step, step } from "./steps.ts";
 import { keys, listOf, oneOf, positive, type Raw, raw, text } from "./vocabulary.ts";
+import { type FileProblem, readYamlText } from "./yaml-text.ts";
 
 export interface Given {
 	readonly namespaces?: readonly string[];
@@ -38,20 +38,14 @@ export interface Given {
 }
 
 export interface Scenario {
-	readonly id: string;
-	readonly slug: string;
-	readonly group: string;
+	/** Three digits. */
+	readonly id?: string;
+	readonly slug?: string;
+	readonly group?: string;
 	readonly title: string;
 	readonly given: Given;
 	readonly steps: readonly Step[];
 	readonly expect: Expectations;
-}
-
-/** A fault of a file. Lines and columns count from 1. */
-export interface FileProblem {
-	readonly line: number;
-	readonly column: number;
-	readonly message: string;
 }
 
 export type Parsed =
@@ -77,10 +71,10 @@ const given: v.GenericSchema<unknown, Given> = keys({
 	),
 });
 
-const scenario: v.GenericSchema<unknown, Scenario> = keys({
-	id: v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes")),
-	slug: v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -")),
-	group: oneOf("a", "b", "c", "d", "e", "f"),
+export const scenario: v.GenericSchema<unknown, Scenario> = keys({
+	id: more(v.pipe(v.string("want three digits, in quotes"), v.regex(/^[0-9]{3}$/, "want three digits, in quotes"))),
+	slug: more(v.pipe(text, v.regex(/^[a-z0-9-]+$/, "want small letters, digits and -"))),
+	group: more(oneOf("a", "b", "c", "d", "e", "f")),
 	title: text,
 	source: more(text),
 	source_url: more(text),
@@ -96,31 +90,27 @@ const scenario: v.GenericSchema<unknown, Scenario> = keys({
 	notes: more(text),
 });
 
-/** Bytes of one file. */
-const FILE_LENGTH_MAX = 1_048_576;
 /** Faults told of one file; more would hide the first. */
 const PROBLEMS_MAX = 20;
 
-/** Never throws, whatever the text is. */
+/**
+ * Reads a scenario file's text; never throws, whatever the text is.
+ *
+ * @returns The scenario, or every fault of the text with its line and column, from 1.
+ * @example
+ *     const parsed = parseScenario("title: x");
+ *     assert.equal(parsed.kind, "problems");
+ */
 export function parseScenario(source: string): Parsed {
-	if (source.length > FILE_LENGTH_MAX) return problems([at(1, 1, `longer than ${FILE_LENGTH_MAX} characters`)]);
-	const lines = new LineCounter();
-	const document = parseDocument(source, { lineCounter: lines, version: "1.2" });
-	if (document.errors.length > 0) {
-		return problems(
-			document.errors.map(({ message, pos: [offset] }) => {
-				const { line, col } = lines.linePos(offset);
-				return at(line, col, message.split(/ at line |:?\n/)[0] ?? "no YAML");
-			}),
-		);
-	}
-	const read = v.safeParse(scenario, plain(document));
+	const yaml = readYamlText(source);
+	if ("problems" in yaml) return problems(yaml.problems);
+	const read = v.safeParse(scenario, yaml.value);
 	if (read.success) return { kind: "scenario", scenario: read.output };
 	return problems(
-		read.issues.map((issue) => {
-			const steps = (issue.path ?? []).map(({ key }) => key);
-			const { line, col } = lines.linePos(offsetOf(document, steps, issue.expected === "never"));
-			return at(line, col, `${shown(steps)}${issue.message}`);
+		read.issues.map(({ path = [], expected, message }) => {
+			const steps = path.map(({ key }) => key);
+			const isKey = expected === "never" || path.at(-1)?.origin === "key";
+			return yaml.problemAt(steps, isKey, `${shown(steps)}${message}`);
 		}),
 	);
 }
@@ -135,30 +125,6 @@ export function readStep(value: unknown): Step {
 
 function problems(found: readonly FileProblem[]): Parsed {
 	return { kind: "problems", problems: found.slice(0, PROBLEMS_MAX) };
-}
-
-function at(line: number, column: number, message: string): FileProblem {
-	return { line, column, message };
-}
-
-/** Aliases could stand for more data than any machine has: a few are enough for people. */
-function plain(document: ReturnType<typeof parseDocument>): unknown {
-	return document.toJS({ maxAliasCount: 100 });
-}
-
-/** Where the value at this path stands, or its key when the key is the fault; else what is around it. */
-function offsetOf(document: ReturnType<typeof parseDocument>, steps: readonly unknown[], isKey: boolean): number {
-	for (let length = steps.length; length > 0; length--) {
-		const path = steps.slice(0, length);
-		const around = length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-		if (isKey && isMap(around)) {
-			const pair = around.items.find(({ key }) => isScalar(key) && key.value === path.at(-1));
-			if (isScalar(pair?.key) && pair.key.range != null) return pair.key.range[0];
-		}
-		const found = document.getIn(path, true) as Node | undefined;
-		if (found?.range != null) return found.range[0];
-	}
-	return document.contents?.range?.[0] ?? 0;
 }
 
 function shown(steps: readonly unknown[]): string {

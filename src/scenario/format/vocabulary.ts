@@ -1,5 +1,6 @@
 /** Words that all parts of a scenario file share, and how their values are read. */
 import * as v from "valibot";
+import { setOwn } from "../../kernel/json.ts";
 
 export type Kind = "Service" | "Pod" | "Node" | "EndpointSlice" | "Endpoints" | "ConfigMap";
 
@@ -35,11 +36,46 @@ export function keys<const E extends Entries>(
 	entries: E,
 ): v.StrictObjectSchema<E, (issue: v.StrictObjectIssue) => string> {
 	const known = Object.keys(entries);
-	return v.strictObject(entries, (issue) => {
+	const shape = v.strictObject(entries, (issue) => {
 		if (issue.expected === "never") return `unknown key ${issue.received}; known here: ${known.join(", ")}`;
 		if (issue.received === "undefined") return `key ${issue.expected} is missing`;
 		return `want a map, found ${issue.received}`;
 	});
+	// To valibot a list is an object, too.
+	return { ...shape, "~run": v.pipe(noList, shape)["~run"] as (typeof shape)["~run"] };
+}
+
+const noList = v.custom<unknown>((input) => !Array.isArray(input), "want a map, found a list");
+
+/** A map whose keys are names. Every key is data, also `__proto__` and `constructor`, which valibot's record leaves out. */
+export function mapOf<K extends string, T>(key: Words<K>, value: Shape<T>): Shape<Readonly<Record<K, T>>> {
+	const shape = v.pipe(
+		v.custom<Record<string, unknown>>(
+			(input) => typeof input === "object" && input !== null && !Array.isArray(input),
+			wantMap,
+		),
+		v.rawTransform(({ dataset, addIssue }) => {
+			const read = {};
+			for (const [name, item] of Object.entries(dataset.value)) {
+				const place = { type: "object", origin: "value", input: dataset.value, key: name, value: item } as const;
+				const named = v.safeParse(key, name);
+				const valued = v.safeParse(value, item);
+				for (const { message, expected } of named.issues ?? []) {
+					addIssue({ message, expected: expected ?? "", path: [{ ...place, origin: "key" }] });
+				}
+				for (const { message, expected, path = [] } of valued.issues ?? []) {
+					addIssue({ message, expected: expected ?? "", path: [place, ...path] });
+				}
+				setOwn(read, name, valued.output);
+			}
+			return read as Readonly<Record<K, T>>;
+		}),
+	);
+	return Object.assign(shape, { value });
+}
+
+function wantMap({ received }: { readonly received: string }): string {
+	return `want a map, found ${received === "Array" ? "a list" : received}`;
 }
 
 export const text: Words = v.string((issue) => `want a text, found ${issue.received}`);
@@ -54,15 +90,25 @@ export const positive: Shape<number> = v.pipe(
 	v.integer("want a whole number"),
 	v.minValue(1, "want 1 or more"),
 );
+/** So many objects or parts of one: more than any cluster has would only use up the machine. */
+export const many: Shape<number> = v.pipe(positive, v.maxValue(100_000, "want 100000 or less"));
+/** A regular expression. */
+export const pattern: Words = v.pipe(
+	v.string("want a regular expression"),
+	v.check((written) => {
+		try {
+			return new RegExp(written) instanceof RegExp;
+		} catch {
+			return false;
+		}
+	}, "want a regular expression"),
+);
 /** A key that only says yes. */
 export const yes: Shape<true> = v.literal(true, (issue) => `want true, found ${issue.received}`);
-export const pointer: Words = v.pipe(v.string(), v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
-export const texts: Shape<Texts> = v.record(v.string(), text);
-export const raw: Shape<Raw> = v.pipe(
-	v.record(v.string(), v.unknown(), "want a map"),
-	v.check((map) => !Array.isArray(map), "want a map, found a list"),
-);
-export const name: Words = v.pipe(v.string(), v.minLength(1, "want a name"));
+export const pointer: Words = v.pipe(text, v.startsWith("/", "want a JSON Pointer, such as /spec/type"));
+export const texts: Shape<Texts> = mapOf(text, text);
+export const raw: Shape<Raw> = mapOf(text, v.unknown());
+export const name: Words = v.pipe(text, v.minLength(1, "want a name"));
 export const intText: Shape<number | string> = v.union([v.number(), v.string()], "want a number or a text");
 export const kind: Words<Kind> = oneOf("Service", "Pod", "Node", "EndpointSlice", "Endpoints", "ConfigMap");
 export const count: Shape<Count> = v.union(
@@ -86,6 +132,8 @@ export const duration: Shape<number> = v.pipe(
 		const [, digits = "", unit = ""] = /^([0-9]+)(ms|s|m)$/.exec(written) ?? [];
 		return Number(digits) * (UNIT_MS[unit] ?? 0);
 	}),
+	// Even a component that tries again every second comes to the end of it.
+	v.maxValue(604_800_000, "want a week or less, 10080m"),
 );
 
 export function oneOf<const W extends string>(...words: readonly W[]): Words<W> {

@@ -1,12 +1,7 @@
 /** What a real kubectl prints of the plane. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { certificatesFor } from "../../edge/certificates.ts";
-import { HttpsServer } from "../../edge/https-server.ts";
-import { writeKubeconfig } from "../../edge/kubeconfig-file.ts";
-import { SystemClock } from "../../edge/system-clock.ts";
+import { servedApi } from "../../testing/served-api.ts";
 import type { KubectlExpectation } from "../format/expectations.ts";
 import { DEFAULT_NAMESPACE } from "../objects/drafts.ts";
 import type { ScenarioRun } from "../run.ts";
@@ -28,8 +23,6 @@ interface Output {
 /** A kubectl that hangs is ended after this. */
 const KUBECTL_MS_MAX = 30_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
-/** Of the test server's user who may do everything. */
-const TOKEN = "admin";
 
 export class Kubectl {
 	readonly #options: KubectlOptions;
@@ -60,24 +53,14 @@ export class Kubectl {
 
 	/** Serves the plane on a free port of loopback for as long as kubectl runs. */
 	async #output(program: string, run: ScenarioRun, args: readonly string[]): Promise<Output> {
-		const { cacheFolder } = this.#options;
-		// kubectl checks certificates by the machine's clock.
-		const certificates = await certificatesFor({
-			folder: cacheFolder,
-			addresses: [],
-			nowMs: new SystemClock().wallMs(),
-		});
-		const server = new HttpsServer(certificates, (request) => run.plane.server.api.handle(request));
-		const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-scenario-"));
+		const { api } = run.plane.server;
+		const served = await servedApi((request) => api.handle(request), this.#options.cacheFolder);
 		try {
-			const port = await server.listen("127.0.0.1", 0);
-			const kubeconfig = path.join(folder, "kubeconfig");
-			await writeKubeconfig(kubeconfig, { server: `https://127.0.0.1:${port}`, ca: certificates.ca, token: TOKEN });
-			const place = ["--kubeconfig", kubeconfig, "--cache-dir", path.join(folder, "cache")];
+			const cache = path.join(path.dirname(served.kubeconfig), "cache");
+			const place = ["--kubeconfig", served.kubeconfig, "--cache-dir", cache];
 			return await executed(program, [...place, "-n", DEFAULT_NAMESPACE, ...args]);
 		} finally {
-			await server.close(0);
-			await rm(folder, { recursive: true, force: true });
+			await served.close();
 		}
 	}
 

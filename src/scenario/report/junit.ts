@@ -1,7 +1,7 @@
 /** Results as JUnit's XML, which CI systems read. */
 import type { ScenarioResult } from "../run-scenario.ts";
 import { type FileResult, totalsOf } from "../scenario-files.ts";
-import { pendingText, resultText } from "./text.ts";
+import { pendingText, scenarioText } from "./text.ts";
 
 export function junitReport(results: readonly FileResult[]): string {
 	const { failed, pending } = totalsOf(results);
@@ -28,7 +28,7 @@ function outcome(each: FileResult, result: ScenarioResult): string {
 	if (result.kind === "passed") return "";
 	if (result.kind === "pending") return `<skipped message="${escaped(result.pending.map(pendingText).join("; "))}"/>`;
 	const message = result.kind === "failed" ? (result.problems[0]?.path ?? "") : "the file cannot be read";
-	const text = resultText(each, (_, plain) => plain);
+	const text = scenarioText(each.file, each.result);
 	return `<failure message="${escaped(message)}">${escaped(text)}</failure>`;
 }
 

@@ -4,7 +4,21 @@ import type { FileResult, Totals } from "../scenario-files.ts";
 
 export type Paint = (colour: "green" | "red" | "yellow" | "dim", text: string) => string;
 
+const plain: Paint = (_, text) => text;
+
 const COLOURS = { passed: "green", failed: "red", unreadable: "red", pending: "yellow" } as const;
+
+/**
+ * The result in words, as the command prints it: one line when it passed, else all that there is to say.
+ *
+ * @param name Of the file, or whatever tells scenarios apart.
+ * @example
+ *     const result = await runScenario("title: x");
+ *     assert.match(scenarioText("x.yaml", result), /x.yaml:1:1: given: key "given" is missing/);
+ */
+export function scenarioText(name: string, result: ScenarioResult): string {
+	return resultText({ file: name, result }, plain);
+}
 
 /** One line when it passed; else all that there is to say. Ends in a newline. */
 export function resultText({ file, result }: FileResult, paint: Paint): string {

@@ -1,5 +1,5 @@
 /** Steps that write objects. */
-import { pointerSteps } from "../../api/patch/json-pointer.ts";
+import { listIndex, pointerSteps } from "../../api/patch/json-pointer.ts";
 import type { Node } from "../../api/types/core.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { storeKey } from "../../apiserver/ports.ts";
@@ -7,6 +7,7 @@ import { deepFreeze, isObject, ownValue } from "../../kernel/json.ts";
 import type { CreateStep, ObjectShorthand, PutStep, ServiceShorthand, StoreRawStep } from "../format/objects.ts";
 import type { StepValues } from "../format/steps.ts";
 import { DEFAULT_NAMESPACE, draftOf, endpointsDraft, serviceDraft } from "../objects/drafts.ts";
+import { repeated } from "../objects/repeat.ts";
 import { typeOfKind } from "../plane/scenario-plane.ts";
 import { type ScenarioRun, StepError } from "../run.ts";
 import { create, mustCreate, mustSend, namedPath, objectPath, PATCH_TYPES, send } from "./requests.ts";
@@ -72,12 +73,15 @@ async function writeServiceStatus(run: ScenarioRun, { name, ns, status_ip: ip }:
 function withGiven({ given }: ScenarioRun, step: CreateStep): ObjectShorthand {
 	const { kind, name } = step;
 	const ns = "ns" in step ? step.ns : undefined;
+	const { services = [], services_repeat = [], slices = [], slices_repeat = [], endpoints, nodes } = given;
 	const lists: Readonly<Record<string, readonly { readonly name: string; readonly ns?: string }[] | undefined>> = {
-		Service: given.services,
-		Endpoints: given.endpoints,
-		EndpointSlice: given.slices,
+		Service: [...services, ...services_repeat.flatMap(repeated)],
+		Endpoints: endpoints,
+		EndpointSlice: [...slices, ...slices_repeat.flatMap(repeated)],
+		Node: nodes,
 	};
-	const before = lists[kind]?.find((each) => each.name === name && each.ns === ns);
+	const inNamespace = (each: string | undefined): string => each ?? DEFAULT_NAMESPACE;
+	const before = lists[kind]?.find((each) => each.name === name && inNamespace(each.ns) === inNamespace(ns));
 	if (before === undefined) throw new StepError(`spec_as: given: the start state has no ${kind} ${name}`);
 	return { ...before, ...step };
 }
@@ -113,7 +117,8 @@ function withoutField(run: ScenarioRun, step: Extract<StoreRawStep, { remove: st
 	const around = steps
 		.slice(0, -1)
 		.reduce<unknown>((value, key) => (value instanceof Object ? ownValue(value, key) : undefined), copy);
-	if (Array.isArray(around)) around.splice(Number(last), 1);
+	const index = Array.isArray(around) ? listIndex(last, around.length) : undefined;
+	if (Array.isArray(around) && index !== undefined) around.splice(index, 1);
 	else if (isObject(around)) delete around[last];
 	else throw new StepError(`${kind} ${name} has nothing at ${remove}`);
 	return deepFreeze(copy);

@@ -1,0 +1,89 @@
+/**
+ * What a client's name for a host means in the cluster: a Service, one of its endpoints by hostname, or nothing.
+ *
+ *     web, web.default, web.default.svc, web.default.svc.cluster.local      the Service
+ *     web-0.web.default.svc.cluster.local                                   its endpoint with that hostname
+ *     10-244-0-7.default.pod.cluster.local                                  the Pod with that address
+ */
+import { canonicalIP, parseIP } from "../../api/ip.ts";
+import type { ServedService } from "./served-service.ts";
+
+export interface NameScope {
+	/** `cluster.local`. */
+	readonly clusterDomain: string;
+	/** Of names that name none. */
+	readonly namespace: string;
+	/** `key` is `namespace/name`. */
+	service(key: string): ServedService | undefined;
+}
+
+export type NameMeaning =
+	/** At least one; each as good as any other. */
+	| { readonly kind: "addresses"; readonly ips: readonly string[] }
+	/** Another name stands for it, such as an ExternalName's. */
+	| { readonly kind: "alias"; readonly name: string }
+	/** It is a name of the cluster, and has no address now. */
+	| { readonly kind: "none"; readonly why: string }
+	/** No name of the cluster. */
+	| { readonly kind: "foreign" };
+
+const FOREIGN: NameMeaning = { kind: "foreign" };
+
+export function meaningOf(text: string, scope: NameScope): NameMeaning {
+	const name = text.toLowerCase().replace(/\.$/, "");
+	const suffix = `.${scope.clusterDomain}`;
+	const isFull = name.endsWith(suffix);
+	const labels = (isFull ? name.slice(0, -suffix.length) : name).split(".");
+	const type = labels.at(-1);
+	if (type === "pod" && isFull) return podMeaning(labels);
+	if (type === "svc") return serviceMeaning(labels.slice(0, -1), scope, name);
+	if (isFull) return { kind: "none", why: `${name}: no such name in the cluster` };
+	const meant = serviceMeaning(labels.length === 1 ? [...labels, scope.namespace] : labels, scope, name);
+	// Shorter forms are a guess: what is no Service may be a host of the outside world.
+	return meant.kind === "none" && !isKnown(labels, scope) ? FOREIGN : meant;
+}
+
+function isKnown(labels: readonly string[], { namespace, service }: NameScope): boolean {
+	const [first = "", second = namespace] = labels.slice(-2);
+	return service(labels.length === 1 ? `${namespace}/${first}` : `${second}/${first}`) !== undefined;
+}
+
+/** `name, namespace` or `hostname, name, namespace`. */
+function serviceMeaning(labels: readonly string[], { service }: NameScope, text: string): NameMeaning {
+	const [name = "", namespace = ""] = labels.slice(-2);
+	const served = labels.length < 2 || labels.length > 3 ? undefined : service(`${namespace}/${name}`);
+	if (served === undefined) return { kind: "none", why: `${text}: no such Service` };
+	const { spec } = served.service;
+	const hostname = labels.length === 3 ? labels[0] : undefined;
+	if (spec.type === "ExternalName" && hostname === undefined) return { kind: "alias", name: spec.externalName ?? "" };
+	const isHeadless = spec.clusterIP === "None";
+	if (!isHeadless && hostname === undefined) return addresses([spec.clusterIP ?? ""], text);
+	return addresses(isHeadless ? endpointAddresses(served, hostname) : [], text);
+}
+
+/** Of endpoints that are ready, or whose readiness nobody told. */
+function endpointAddresses({ slices }: ServedService, hostname: string | undefined): readonly string[] {
+	const ready = slices
+		.filter(({ addressType }) => addressType !== "FQDN")
+		.flatMap(({ endpoints }) => endpoints ?? [])
+		.filter(
+			(endpoint) => (endpoint.conditions.ready ?? true) && (hostname === undefined || endpoint.hostname === hostname),
+		);
+	return [...new Set(ready.flatMap((endpoint) => endpoint.addresses.slice(0, 1)))];
+}
+
+function addresses(ips: readonly string[], text: string): NameMeaning {
+	const known = ips.filter((ip) => ip !== "");
+	return known.length === 0
+		? { kind: "none", why: `${text}: no endpoint is ready` }
+		: { kind: "addresses", ips: known };
+}
+
+/** `10-244-0-7, namespace, pod`: IPv6 has dashes for its colons. */
+function podMeaning(labels: readonly string[]): NameMeaning {
+	const [dashed = ""] = labels;
+	const ip = [dashed.replaceAll("-", "."), dashed.replaceAll("-", ":")].find((each) => parseIP(each) !== undefined);
+	const canonical = labels.length === 3 && ip !== undefined ? canonicalIP(ip) : undefined;
+	if (canonical === undefined) return { kind: "none", why: `${labels.join(".")}: want an address with dashes` };
+	return { kind: "addresses", ips: [canonical] };
+}
