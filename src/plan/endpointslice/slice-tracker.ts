@@ -47,6 +47,7 @@ export class SliceTracker {
 	 */
 	lost(slice: EndpointSlice): void {
 		this.#generationsOf(slice)?.delete(slice.metadata.uid);
+		this.#overtaken.get(serviceKeyOf(slice))?.add(slice.metadata.uid);
 	}
 
 	/** Whether the slice is not known, or newer than what this process wrote. */
