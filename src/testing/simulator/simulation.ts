@@ -100,6 +100,8 @@ export async function simulate({ seed, steps = STEPS_DEFAULT }: SimulationOption
 	await play(stage, steps);
 	await watchers.stop();
 	await faults.endAll();
+	// No time passes any more: a write that is on its way would never arrive.
+	for (const component of plane.components) component.faults.cut();
 	await plane.stop();
 	return {
 		seed,
