@@ -54,11 +54,17 @@ async function answer(ports: AnswerPorts, query: Query): Promise<Response> {
 	const result = ports.zone.resolve(question);
 	if (result.kind === "foreign") return forwarded(ports, query, question);
 	if (result.rcode === "NXDOMAIN" && !ports.isSynced())
-		return { ...failed(ports, query, "SERVFAIL"), isAuthoritative: true, authority: result.authority };
+		return {
+			...failed(ports, query, "SERVFAIL"),
+			isAuthoritative: true,
+			isRecursionAvailable: false,
+			authority: result.authority,
+		};
 	const outside = result.outside === undefined ? undefined : await ports.forward?.(result.outside, question.type);
 	return {
 		...failed(ports, query, result.rcode),
 		isAuthoritative: true,
+		isRecursionAvailable: false,
 		answers: rotated([...result.answers, ...(outside?.answers ?? [])], ports.random),
 		authority: outside === undefined || outside.answers.length > 0 ? result.authority : outside.authority,
 		additional: result.additional,
