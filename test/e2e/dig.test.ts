@@ -1,5 +1,6 @@
 /** The examples of the specification, asked by a real dig over real sockets. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerPacket } from "../../src/dns/answer.ts";
@@ -11,6 +12,7 @@ import { Zone } from "../../src/plan/dns-records/zone.ts";
 import { meta, service } from "../../src/testing/builders.ts";
 import { SeededRandom } from "../../src/testing/seeded.ts";
 import { silentMetrics } from "../../src/testing/silent.ts";
+import { PROGRAM, RunningPlane } from "./plane.ts";
 
 const hasDig = spawnSync("dig", ["-v"]).status === 0;
 if (!hasDig) process.stderr.write("skipped: DNS by dig: no dig on this machine\n");
@@ -196,6 +198,30 @@ describe.skipIf(!hasDig)("dig", () => {
 		expect((await dug(many, "+tcp", "nginx.default.svc.cluster.local", "A")).answer).toHaveLength(60);
 		const retried = await dug(many, "+noedns", "nginx.default.svc.cluster.local", "A");
 		expect([retried.text.includes("Truncated, retrying in TCP mode"), retried.answer.length]).toEqual([true, 60]);
+	});
+
+	test("sliceplane dns answers for a cluster that a kubeconfig leads to, and follows it", async () => {
+		const plane = await RunningPlane.start(["--network", "none", "--nodes", "0"]);
+		const dns = spawn(process.execPath, [PROGRAM, "dns", "--listen", "127.0.0.1:0", "--kubeconfig", plane.kubeconfig]);
+		try {
+			let out = "";
+			await new Promise<void>((ready, failed) => {
+				dns.once("exit", (status) => failed(new Error(`exit ${status}`)));
+				dns.stdout.on("data", (chunk) => {
+					out += String(chunk);
+					if (out.includes("\n")) ready();
+				});
+			});
+			const at = Number(/DNS is ready: 127\.0\.0\.1:(\d+), UDP and TCP/.exec(out)?.[1]);
+			const name = "kubernetes.default.svc.cluster.local";
+			expect((await dug(at, name, "A")).answer).toEqual([`${name}. 5 IN A 10.96.0.1`]);
+			const ended = once(dns, "exit");
+			dns.kill("SIGTERM");
+			expect((await ended)[0]).toBe(0);
+		} finally {
+			dns.kill("SIGKILL");
+			await plane.stop();
+		}
 	});
 
 	test("before the lists are there, a name that is not known is a failure and no answer", async () => {
