@@ -4,11 +4,11 @@ import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts
 import type { Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
-import type { EchoPod } from "../edge/echo-pods.ts";
+import type { EchoPod } from "../edge/echo-pod.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
-import { hasLiveAddress } from "../plan/pod-facts.ts";
+import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
 import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
@@ -138,6 +138,7 @@ function echoPodOf(pod: Pod | undefined): EchoPod | undefined {
 		ips: podIPs.map(({ ip }) => ip),
 		labels,
 		isReady: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+		isTerminating: isTerminating(pod),
 	};
 }
 
