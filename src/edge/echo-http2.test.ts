@@ -55,7 +55,11 @@ interface Answer {
 	readonly body: Buffer;
 }
 
-async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body = Buffer.alloc(0)): Promise<Answer> {
+async function ask(
+	session: ClientHttp2Session,
+	headers: OutgoingHttpHeaders,
+	body: Buffer = Buffer.alloc(0),
+): Promise<Answer> {
 	const stream = session.request(headers, { endStream: false });
 	let [answered, trailers]: IncomingHttpHeaders[] = [{}, {}];
 	stream.on("response", (seen) => {

@@ -72,9 +72,10 @@ export class EchoPods {
 		return client;
 	}
 
-	/** Every port of a pod sends datagrams back as they came; undefined when no pod has the address. */
+	/** Every port of a pod sends datagrams back as they came; undefined when no pod without a process has the address. */
 	answerDatagram(ip: string, bytes: Uint8Array): Uint8Array | undefined {
-		return this.#byIP.has(ip) ? bytes : undefined;
+		const pod = this.at(ip);
+		return pod === undefined || pod.forwards !== undefined ? undefined : bytes;
 	}
 
 	#withdraw(live: LivePod): void {

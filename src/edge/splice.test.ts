@@ -138,7 +138,7 @@ describe("TcpListeners", () => {
 
 describe("PodDialer", () => {
 	const range = { base: { family: "IPv4", value: 0x0af40000n }, prefixLength: 16 } as const;
-	const nobody = { connect: () => undefined };
+	const nobody = { connect: () => undefined, at: () => undefined };
 	const never = new AbortController().signal;
 
 	test("refuses an address of the cluster that no pod has, without asking a real network", async () => {

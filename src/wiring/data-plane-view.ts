@@ -6,6 +6,7 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
 import type { EchoPod } from "../edge/echo-pod.ts";
 import { deepEqual } from "../kernel/json.ts";
+import type { PodInside } from "../kubelet/fleet.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
@@ -28,7 +29,11 @@ export class DataPlaneView {
 	readonly #changedServices = new Set<string>();
 	readonly #changedNodes = new Set<string>();
 
-	constructor(informers: Informers) {
+	readonly #inside: (podUID: string) => PodInside | undefined;
+
+	/** `inside`: what the status of a Pod does not say. */
+	constructor(informers: Informers, inside: (podUID: string) => PodInside | undefined) {
+		this.#inside = inside;
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
@@ -87,9 +92,21 @@ export class DataPlaneView {
 		};
 	}
 
+	hasTold(podKey: string): boolean {
+		return this.#toldPods.has(podKey);
+	}
+
 	#podChanges(): Changes<EchoPod> {
-		const pods = takeOut(this.#changedPods).map((key) => [key, echoPodOf(this.#pods.get(key))] as const);
+		const pods = takeOut(this.#changedPods).map((key) => [key, this.#echoPodOf(this.#pods.get(key))] as const);
 		return changesOf(this.#toldPods, pods, deepEqual);
+	}
+
+	#echoPodOf(pod: Pod | undefined): EchoPod | undefined {
+		const echoPod = echoPodOf(pod);
+		const inside = echoPod === undefined ? undefined : this.#inside(echoPod.uid);
+		if (echoPod === undefined || inside === undefined) return echoPod;
+		const { health, forwards } = inside;
+		return { ...echoPod, health, ...(forwards === undefined ? {} : { forwards }) };
 	}
 
 	#serviceChanges(): Changes<Served> {

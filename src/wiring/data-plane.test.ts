@@ -63,6 +63,7 @@ async function harness(nodePort: number) {
 		...world,
 		signal: stopping.signal,
 		options,
+		inside: () => undefined,
 		answered: (request) => answered.push(request),
 	});
 	const stop = async (): Promise<void> => {
