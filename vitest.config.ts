@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const setupFiles = ["./vitest.setup.ts"];
 
-/** `unit`: rooms and the house itself, no processes. `e2e`: the built program and real clients. */
+/** `unit`: rooms and the house itself, no processes. `e2e`: the built program and real clients. `sim`: seeds of the whole plane. */
 const config: ViteUserConfig = defineConfig({
 	test: {
 		// Two cores are the smallest machine the project supports.
@@ -25,6 +25,14 @@ const config: ViteUserConfig = defineConfig({
 					include: ["test/e2e/**/*.test.ts", "examples/**/*.vitest.ts"],
 					testTimeout: 60_000,
 					hookTimeout: 300_000,
+				},
+			},
+			{
+				test: {
+					name: "sim",
+					setupFiles,
+					include: ["test/sim/**/*.test.ts"],
+					testTimeout: 600_000,
 				},
 			},
 			{

@@ -30,7 +30,7 @@ const built = await run("npm", ["run", "--silent", "build"]);
 if (built !== 0) process.exit(built);
 await rm(REPORT, { force: true });
 const vitest = path.join(path.dirname(require.resolve("vitest/package.json")), "vitest.mjs");
-const projects = isLong ? ["--project", "long"] : ["--project", "unit", "--project", "e2e"];
+const projects = isLong ? ["--project", "long"] : ["--project", "unit", "--project", "e2e", "--project", "sim"];
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${REPORT}`];
 const status = await run(process.execPath, [vitest, "run", ...projects, ...reporters, ...rest]);
 const report = JSON.parse(await readFile(REPORT, "utf8").catch(() => "{}"));

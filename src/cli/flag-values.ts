@@ -66,11 +66,15 @@ export function graceMs(value: string): number {
 	return ms;
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const PART = "(\\d+(?:\\.\\d*)?|\\.\\d+)(us|ms|s|m|h)";
 
+/** As Go writes durations: `500ms`, `1.5s`, `1h30m`. */
 export function durationMs(value: string): number {
 	if (value === "0") return 0;
-	const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(value) ?? [];
-	if (amount === undefined) throw new InvalidArgumentError("Want a duration, such as 500ms or 2s.");
-	return Number(amount) * (UNIT_MS[unit] ?? 0);
+	if (!new RegExp(`^(?:${PART})+$`).test(value)) {
+		throw new InvalidArgumentError("Want a duration, such as 500ms, 2s or 1m30s.");
+	}
+	const parts = [...value.matchAll(new RegExp(PART, "g"))];
+	return parts.reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * (UNIT_MS[unit] ?? 0), 0);
 }

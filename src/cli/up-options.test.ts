@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_PLANE_OPTIONS } from "../wiring/plane-options.ts";
+import { durationMs } from "./flag-values.ts";
 import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
 
 function optionsOf(...args: readonly string[]): ReturnType<typeof planeOptionsOf> {
@@ -54,4 +55,18 @@ describe("the flags of up", () => {
 	])("$args is refused, and the flag named", ({ args }) => {
 		expect(() => optionsOf(...args)).toThrow(`option '${args[0]} <`);
 	});
+});
+
+test.each([
+	["0", 0],
+	["250us", 0.25],
+	["500ms", 500],
+	["1.5s", 1_500],
+	["1h1m1s", 3_661_000],
+])("takes the duration %s as Go writes it", (text, ms) => {
+	expect(durationMs(text)).toBe(ms);
+});
+
+test.each(["", "5", "1x", "-1s", "1m 30s", "s", "1e3s"])("refuses the duration %j", (text) => {
+	expect(() => durationMs(text)).toThrow("Want a duration, such as 500ms, 2s or 1m30s.");
 });

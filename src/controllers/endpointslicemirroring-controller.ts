@@ -38,7 +38,7 @@ const DEFAULTS: EndpointSliceMirroringOptions = {
 const RETRIES = { firstDelayMs: 1000, delayMsMax: 100_000, perSecond: 10, burst: 100 };
 
 export class EndpointSliceMirroringController implements Controller {
-	readonly name = "endpointslicemirroring-controller";
+	readonly name = "endpointslice-mirroring-controller";
 	readonly #ports: ControllerPorts;
 	readonly #options: EndpointSliceMirroringOptions;
 

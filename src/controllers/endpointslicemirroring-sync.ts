@@ -18,7 +18,7 @@ import { asError, StaleCacheError } from "./sync-error.ts";
 const COMPONENT = "endpoint-slice-mirroring-controller";
 
 export class EndpointSliceMirroringSync implements Reconciler {
-	readonly name = "endpointslicemirroring-controller";
+	readonly name = "endpointslice-mirroring-controller";
 	readonly tracker: SliceTracker = new SliceTracker();
 	readonly #ports: ControllerPorts;
 	readonly #limits: MirrorLimits;

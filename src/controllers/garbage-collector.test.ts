@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Resource } from "../api/resource.ts";
 import { DEPLOYMENTS, ENDPOINT_SLICES, NODES, PODS, REPLICA_SETS, SERVICES } from "../api/resource-names.ts";
+import { ApiError } from "../api/status.ts";
 import type { KubeObject, OwnerReference } from "../api/types/meta.ts";
+import { type Faults, FaultyClient } from "../testing/faulty-client.ts";
 import { createPod, deploy, listed, patched } from "../testing/plane-steps.ts";
 import { startTestPlane, type TestPlane, type TestPlaneOptions } from "../testing/test-plane.ts";
 import { WatchLog } from "../testing/watch-log.ts";
@@ -297,4 +299,34 @@ test("a hundred dependents go at once", async () => {
 	await plane.until("everything goes", () => plane.informers.of(PODS).size === 0, 1_000);
 	await plane.settle();
 	expect(await listed(plane, DEPLOYMENTS)).toEqual([]);
+});
+
+test("what is owned by an object that came and went unseen is collected", async () => {
+	let release = (): void => undefined;
+	const released = new Promise<void>((resolve) => (release = resolve));
+	let isFirst = true;
+	// Services are seen as they are now at first, and then not before `release`.
+	const faults: Faults = {
+		async call(about, send) {
+			if (about.resource.plural !== "services") return send();
+			if (about.verb === "watch" && isFirst) {
+				isFirst = false;
+				throw new ApiError("Expired", "too old resource version");
+			}
+			if (about.verb === "list" && !isFirst) await released;
+			return send();
+		},
+	};
+	const controllers = ["garbage-collector-controller"];
+	await started({ nodes: 0, controllers, wrapClient: (client) => new FaultyClient(client, faults) });
+	const spec = { ports: [{ port: 80 }] };
+	const { uid } = (await plane.client.create(SERVICES, "default", { metadata: { name: "web" }, spec })).metadata;
+	const ownerReferences = [{ apiVersion: "v1", kind: "Service", name: "web", uid }];
+	const slice = { addressType: "IPv4", endpoints: [], ports: [] } as const;
+	await plane.client.create(ENDPOINT_SLICES, "default", { metadata: { name: "web-1", ownerReferences }, ...slice });
+	await plane.settle();
+	await remove(SERVICES, "web");
+	release();
+	await plane.advance(5_000);
+	expect(await listed(plane, ENDPOINT_SLICES)).toEqual([]);
 });

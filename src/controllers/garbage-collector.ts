@@ -122,6 +122,8 @@ export class GarbageCollector implements Controller, Reconciler {
 		const namespace = resource.namespaced ? (object.metadata.namespace ?? "") : "";
 		const owner = await ignoreNotFound(this.#ports.client.get(resource, { namespace, name: reference.name }));
 		if (owner === undefined || owner.metadata.uid !== reference.uid) return "absent";
+		// It may go before the graph ever saw it, and nobody would be told: look until it was seen, as upstream does.
+		if (known === undefined) this.#queue.addAfter(object.metadata.uid, UNSEEN_OWNER_RETRY_MS);
 		return waitsInForeground(owner) ? "waiting" : "solid";
 	}
 
@@ -189,6 +191,7 @@ export class GarbageCollector implements Controller, Reconciler {
 }
 
 const CONFLICT_RETRY_MS = 20;
+const UNSEEN_OWNER_RETRY_MS = 1_000;
 
 function placeOf(object: KubeObject): ObjectKey {
 	return splitKey(keyOf(object));

@@ -103,3 +103,26 @@ describe("a slice that is deleted", () => {
 		expect(heard(twice, wrote(1))).toBe("default/web");
 	});
 });
+
+describe("a slice that this process wrote, and that counts no more though it is there", () => {
+	const held: EndpointSlice = {
+		...slice(2),
+		metadata: { ...slice(2).metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+	};
+	test.each<[string, EndpointSlice]>([
+		["has another Service's name", slice(2, labelsOf("db"))],
+		["has no Service's name", nameless],
+		["has another manager", slice(2, labelsOf("web", "somebody"))],
+		["is deleted, and held by a finalizer", held],
+	])("%s: its Service does not wait for it", (_, now) => {
+		const tracker = new SliceTracker();
+		tracker.wrote(slice(1));
+		expect(tracker.isStale("default/web", [])).toBe(true);
+		const keys: string[] = [];
+		const enqueue = (key: string): unknown => keys.push(key);
+		const listener = { manager: MANAGER, tracker, enqueue, onNameless: () => undefined };
+		sliceHandlers(listener).updated?.(slice(1), now);
+		expect(tracker.isStale("default/web", [])).toBe(false);
+		expect(keys).toContain("default/web");
+	});
+});

@@ -22,11 +22,14 @@ export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceLi
 		if (key === undefined) onNameless(slice);
 		else enqueue(key);
 	};
+	const isLost = (old: EndpointSlice, now: EndpointSlice): boolean =>
+		serviceNameOf(old) !== serviceNameOf(now) || !isManaged(now) || isDeleting(old) !== isDeleting(now);
 	return {
 		added(slice) {
 			if (isManaged(slice) && tracker.isNews(slice)) enqueueServiceOf(slice);
 		},
 		updated(old, slice) {
+			if (isManaged(old) && isLost(old, slice)) tracker.lost(old);
 			if (serviceNameOf(old) !== serviceNameOf(slice)) {
 				enqueueServiceOf(slice);
 				enqueueServiceOf(old);
@@ -39,6 +42,10 @@ export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceLi
 			if (isManaged(slice) && !tracker.sawDeletion(slice)) enqueueServiceOf(slice);
 		},
 	};
+}
+
+function isDeleting({ metadata }: EndpointSlice): boolean {
+	return metadata.deletionTimestamp !== undefined;
 }
 
 function serviceNameOf({ metadata }: EndpointSlice): string {

@@ -6,7 +6,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
-import { endpointText } from "../plan/service-map/slice-endpoints.ts";
 import type { DatagramDialer, DatagramFlow, DatagramListener, Peer } from "./datagrams.ts";
 import type { Attempt } from "./node-proxy.ts";
 
@@ -140,10 +139,4 @@ export class UdpSessions {
 			if (nowMs - usedMs >= (isAnswered ? ANSWERED_MS : UNANSWERED_MS)) this.#end(key);
 		}
 	}
-}
-
-/** Whether one of these is the endpoint. */
-export function hasEndpoint(targets: readonly Target[], wanted: Target): boolean {
-	const text = endpointText(wanted);
-	return targets.some((target) => endpointText(target) === text);
 }

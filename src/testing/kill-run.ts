@@ -24,7 +24,7 @@ const OPTIONS: TestPlaneOptions = {
 	controllers: [
 		"endpointslice-controller",
 		"endpoints-controller",
-		"endpointslicemirroring-controller",
+		"endpointslice-mirroring-controller",
 		"garbage-collector-controller",
 	],
 };

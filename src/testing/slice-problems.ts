@@ -2,7 +2,7 @@
 import { keyOf } from "../api/resource.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
-import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { Endpoint, EndpointSlice } from "../api/types/discovery.ts";
 import type { Draft } from "../api/types/meta.ts";
 import {
 	ENDPOINTSLICE_CONTROLLER,
@@ -24,7 +24,18 @@ interface Cluster {
 	readonly nodes: ReadonlyMap<string, Node>;
 	readonly slices: readonly EndpointSlice[];
 	readonly endpoints: readonly Endpoints[];
+	readonly excuses: Excuses;
 }
+
+/** What need not be right before every Service has been looked at once more, as in upstream. */
+export interface Excuses {
+	/** `namespace/name` of Services whose slices or Endpoints need not be right. */
+	readonly services: ReadonlySet<string>;
+	/** Nodes that come, go or move wake no Service: zones and hints are not compared. */
+	readonly zones: boolean;
+}
+
+const NO_EXCUSES: Excuses = { services: new Set(), zones: false };
 
 type Contents = Pick<Draft<EndpointSlice>, "addressType" | "ports" | "endpoints">;
 
@@ -32,18 +43,30 @@ type Contents = Pick<Draft<EndpointSlice>, "addressType" | "ports" | "endpoints"
  * Every endpoint that the full plan wants is there under its family and ports, once, and nothing else is; no slice is
  * over the maximum; every slice and every Endpoints object has its Service.
  */
-export async function sliceProblems(client: ApiClient, endpointsPerSliceMax: number): Promise<readonly string[]> {
+export async function sliceProblems(
+	client: ApiClient,
+	endpointsPerSliceMax: number,
+	excuses: Excuses = NO_EXCUSES,
+): Promise<readonly string[]> {
 	const cluster: Cluster = {
 		services: (await client.list(SERVICES, {})).items,
 		pods: (await client.list(PODS, {})).items,
 		nodes: new Map((await client.list(NODES, {})).items.map((node) => [node.metadata.name, node])),
 		slices: (await client.list(ENDPOINT_SLICES, {})).items,
 		endpoints: (await client.list(ENDPOINTS, {})).items,
+		excuses,
 	};
 	const known = new Set(cluster.services.map(keyOf));
+	const owners = new Set([...cluster.services, ...cluster.endpoints].map(({ metadata }) => metadata.uid));
+	// One that was given another Service's name still goes with its owner.
+	const isOwned = ({ metadata }: EndpointSlice): boolean =>
+		(metadata.ownerReferences ?? []).some(({ uid }) => owners.has(uid));
+	const judged = cluster.services.filter((service) => !excuses.services.has(keyOf(service)));
 	const orphans = [
-		...cluster.slices.filter((slice) => managerOf(slice) !== undefined && !known.has(serviceKeyOf(slice))),
-		...cluster.endpoints.filter((endpoints) => !known.has(keyOf(endpoints))),
+		...cluster.slices.filter(
+			(slice) => managerOf(slice) !== undefined && !known.has(serviceKeyOf(slice)) && !isOwned(slice),
+		),
+		...cluster.endpoints.filter((endpoints) => !known.has(keyOf(endpoints)) && !excuses.services.has(keyOf(endpoints))),
 	];
 	return [
 		...orphans.map((object) => `${object.kind} ${keyOf(object)} is left without its Service`),
@@ -51,7 +74,7 @@ export async function sliceProblems(client: ApiClient, endpointsPerSliceMax: num
 			.filter((slice) => managerOf(slice) === ENDPOINTSLICE_CONTROLLER)
 			.filter(({ endpoints }) => (endpoints ?? []).length > endpointsPerSliceMax)
 			.map((slice) => `${keyOf(slice)} is over the maximum`),
-		...cluster.services.flatMap((service) => [
+		...judged.flatMap((service) => [
 			...slicesDiffer(cluster, service, endpointsPerSliceMax),
 			...endpointsDiffer(cluster, service),
 			...mirrorsDiffer(cluster, service),
@@ -69,8 +92,10 @@ function slicesDiffer(cluster: Cluster, service: Service, endpointsPerSliceMax: 
 	const next = planEndpointSlices({ ...world, existing }, { endpointsPerSliceMax });
 	const left = [...next.families.flatMap(({ creates, updates, deletes }) => [creates, updates, deletes])].flat().length;
 	return [
-		...bagsDiffer(`slices of ${keyOf(service)}`, wanted, existing),
-		...(left + next.unsupported.length === 0 ? [] : [`${keyOf(service)}: ${left} writes are left to do`]),
+		...bagsDiffer(`slices of ${keyOf(service)}`, wanted, existing, cluster.excuses),
+		...(cluster.excuses.zones || left + next.unsupported.length === 0
+			? []
+			: [`${keyOf(service)}: ${left} writes are left to do`]),
 	];
 }
 
@@ -92,6 +117,7 @@ function mirrorsDiffer(cluster: Cluster, service: Service): readonly string[] {
 		`mirror of ${keyOf(service)}`,
 		wanted,
 		slicesOf(cluster, service, ENDPOINTSLICEMIRRORING_CONTROLLER),
+		cluster.excuses,
 	);
 }
 
@@ -99,8 +125,13 @@ function slicesOf({ slices }: Cluster, service: Service, manager: string): reado
 	return slices.filter((slice) => managerOf(slice) === manager && serviceKeyOf(slice) === keyOf(service));
 }
 
-function bagsDiffer(what: string, wanted: readonly Contents[], found: readonly Contents[]): readonly string[] {
-	const [want, have] = [bagOf(wanted), bagOf(found)];
+function bagsDiffer(
+	what: string,
+	wanted: readonly Contents[],
+	found: readonly Contents[],
+	excuses: Excuses,
+): readonly string[] {
+	const [want, have] = [bagOf(wanted, excuses), bagOf(found, excuses)];
 	if (want.join() === have.join()) return [];
 	const missing = want.filter((line) => !have.includes(line));
 	const twice = have.filter((line, at) => have.indexOf(line) !== at);
@@ -109,10 +140,11 @@ function bagsDiffer(what: string, wanted: readonly Contents[], found: readonly C
 }
 
 /** `FAMILY PORTS ENDPOINT` for each, sorted: one that is there twice shows twice. */
-function bagOf(slices: readonly Contents[]): readonly string[] {
+function bagOf(slices: readonly Contents[], { zones }: Excuses): readonly string[] {
+	const compared = ({ zone, hints, ...others }: Endpoint): object => (zones ? others : { zone, hints, ...others });
 	return slices
 		.flatMap(({ addressType, ports, endpoints }) =>
-			(endpoints ?? []).map((endpoint) => `${addressType} ${canonicalText({ ports, endpoint })}`),
+			(endpoints ?? []).map((endpoint) => `${addressType} ${canonicalText({ ports, endpoint: compared(endpoint) })}`),
 		)
 		.sort();
 }

@@ -11,11 +11,11 @@ import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
-import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
 import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
-const BY_PROXIED_SERVICE = "byProxiedService";
+const BY_SERVICE = "byServiceOfDataPlane";
 
 export class DataPlaneView {
 	readonly #pods: Informer<Pod>;
@@ -38,8 +38,8 @@ export class DataPlaneView {
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
 		this.#nodes = informers.of(NODES);
-		this.#slices.addIndex(BY_PROXIED_SERVICE, (slice) => {
-			const key = serviceKeyOfSlice(slice);
+		this.#slices.addIndex(BY_SERVICE, (slice) => {
+			const key = serviceNamedBy(slice);
 			return key === undefined ? [] : [key];
 		});
 	}
@@ -49,7 +49,7 @@ export class DataPlaneView {
 		const pod = (object: Pod): unknown => this.#changedPods.add(keyOf(object));
 		const service = (object: Parameters<typeof keyOf>[0]): unknown => this.#changedServices.add(keyOf(object));
 		const slice = (object: EndpointSlice): void => {
-			const key = serviceKeyOfSlice(object);
+			const key = serviceNamedBy(object);
 			if (key !== undefined) this.#changedServices.add(key);
 		};
 		// A slice whose label has changed was another Service's before.
@@ -122,7 +122,7 @@ export class DataPlaneView {
 	/** Undefined when there is nothing to carry. Headless Services have names and no rules. */
 	#servedOf(key: string): Served | undefined {
 		const service = this.#services.get(key);
-		return service === undefined ? undefined : { service, slices: this.#slices.index(BY_PROXIED_SERVICE, key) };
+		return service === undefined ? undefined : { service, slices: this.#slices.index(BY_SERVICE, key) };
 	}
 }
 

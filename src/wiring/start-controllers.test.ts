@@ -26,7 +26,7 @@ describe("options reach their controller:", () => {
 		["endpointslice-controller", "endpoint_slice", { endpointSliceUpdatesBatchPeriodMs: 5_000 }],
 		["endpoints-controller", "endpoint", { endpointUpdatesBatchPeriodMs: 5_000 }],
 		[
-			"endpointslicemirroring-controller",
+			"endpointslice-mirroring-controller",
 			"endpoint_slice_mirroring",
 			{ mirroringEndpointSliceUpdatesBatchPeriodMs: 5_000 },
 		],
@@ -43,7 +43,7 @@ describe("options reach their controller:", () => {
 	test.each<[string, Partial<ControllersOptions>, string]>([
 		["endpointslice-controller", { concurrentServiceEndpointSyncs: 51 }, "concurrent-service-endpoint-syncs must not"],
 		[
-			"endpointslicemirroring-controller",
+			"endpointslice-mirroring-controller",
 			{ mirroringConcurrentServiceEndpointSyncs: 51 },
 			"mirroring-concurrent-service-endpoint-syncs must not",
 		],

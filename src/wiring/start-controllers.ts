@@ -63,7 +63,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
 			batchPeriodMs: options.endpointSliceUpdatesBatchPeriodMs,
 			retriesMax: options.retryBudget,
 		}),
-	"endpointslicemirroring-controller": (ports, options) =>
+	"endpointslice-mirroring-controller": (ports, options) =>
 		new EndpointSliceMirroringController(ports, {
 			maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
 			concurrentSyncs: options.mirroringConcurrentServiceEndpointSyncs,

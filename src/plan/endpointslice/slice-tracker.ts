@@ -41,6 +41,15 @@ export class SliceTracker {
 		return this.#generationsOf(slice)?.has(slice.metadata.uid) ?? false;
 	}
 
+	/**
+	 * The slice counts for its Service no more, though it is not gone: somebody gave it another name or manager, or
+	 * deletes it and a finalizer holds it. Waiting for it in the cache would be waiting for ever.
+	 */
+	lost(slice: EndpointSlice): void {
+		this.#generationsOf(slice)?.delete(slice.metadata.uid);
+		this.#overtaken.get(serviceKeyOf(slice))?.add(slice.metadata.uid);
+	}
+
 	/** Whether the slice is not known, or newer than what this process wrote. */
 	isNews(slice: EndpointSlice): boolean {
 		const tracked = this.#generationsOf(slice)?.get(slice.metadata.uid);

@@ -49,11 +49,16 @@ export function isForOtherProxy({ labels }: Pick<ObjectMeta, "labels">): boolean
 	);
 }
 
-/** `namespace/name` of the Service that the slice counts for; undefined when it counts for none. */
-export function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
-	const { namespace = "", labels } = slice.metadata;
+/** `namespace/name` of the Service that the slice names; undefined when it names none. */
+export function serviceNamedBy({ metadata }: EndpointSlice): string | undefined {
+	const { namespace = "", labels } = metadata;
 	const name = labels === undefined || !Object.hasOwn(labels, SERVICE_NAME_LABEL) ? "" : labels[SERVICE_NAME_LABEL];
-	return name === undefined || name === "" || isForOtherProxy(slice.metadata) ? undefined : `${namespace}/${name}`;
+	return name === undefined || name === "" ? undefined : `${namespace}/${name}`;
+}
+
+/** The same for slices that rules are made of: headless Services have names only, and other proxies their own. */
+export function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
+	return isForOtherProxy(slice.metadata) ? undefined : serviceNamedBy(slice);
 }
 
 /** Lists by {@link portKey}, each sorted by address and port as text, each endpoint once. */

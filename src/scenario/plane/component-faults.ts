@@ -1,4 +1,5 @@
 /** What happens to the requests and watches of a component on their way: steps of a scenario set it. */
+import { setMaxListeners } from "node:events";
 import { keyOf, type Resource } from "../../api/resource.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -21,6 +22,10 @@ export interface FaultPorts {
 	readonly trace: Trace;
 	/** Absent: the component's writes are not counted. */
 	readonly counts?: WriteCounts;
+	/** Virtual time that a write takes on its way. Default 0. */
+	readonly latencyMs?: number;
+	/** Told of every write whose answer the component gets. */
+	readonly wrote?: (verb: ClientCall["verb"], answer: unknown) => void;
 }
 
 /** Whether this is the write whose reply is to be held; `answer` is what the server made of it. */
@@ -38,6 +43,9 @@ export class ComponentFaults implements Faults {
 	readonly #reply: Gate = new Gate();
 	#isMeant: IsMeant | undefined;
 	#held = 0;
+	#lostReplies = 0;
+	#isCut = false;
+	#cutting = patientController();
 
 	constructor(name: string, ports: FaultPorts) {
 		this.name = name;
@@ -80,8 +88,36 @@ export class ComponentFaults implements Faults {
 		this.#reply.open();
 	}
 
+	/** The answers to so many writes are lost: the writes land, and the component hears of a broken connection. */
+	loseReplies(count: number): void {
+		this.#lostReplies = count;
+	}
+
+	/** Nothing gets out and no answer in, as when the process died; what waits, waits no longer. */
+	cut(): void {
+		this.#isCut = true;
+		this.#cutting.abort();
+		this.heal();
+	}
+
+	/** The process is another one. */
+	restore(): void {
+		this.#isCut = false;
+		this.#cutting = patientController();
+	}
+
+	/** Ends everything that holds back or loses. */
+	heal(): void {
+		this.#lostReplies = 0;
+		this.pause.open();
+		this.releaseLag();
+		this.releaseReply();
+		this.#slowLists.clear();
+	}
+
 	async call<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
 		await this.pause.passed(about.signal);
+		this.#requireConnection();
 		const { server, clock } = this.#ports;
 		if (this.isCutOff) throw new TransportError("unreachable", "no route to host");
 		server.check(about);
@@ -89,12 +125,14 @@ export class ComponentFaults implements Faults {
 			await clock.sleep(SLOW_LIST_MS, about.signal);
 		}
 		if (!WRITES.has(about.verb)) return send();
+		await this.#travel();
 		return this.#write(about, send);
 	}
 
 	async deliver(about: ClientCall, batch: readonly WatchEvent<KubeObject>[]): Promise<boolean> {
 		await this.pause.passed(about.signal);
 		await this.#lagging.get(about.resource.plural)?.passed(about.signal);
+		if (this.#isCut) return false;
 		for (const event of batch) {
 			if (event.type !== "BOOKMARK") this.#ports.trace.saw(this.name, event.type, about.resource.plural, event.object);
 		}
@@ -102,7 +140,7 @@ export class ComponentFaults implements Faults {
 	}
 
 	async #write<R>(about: ClientCall, send: () => Promise<R>): Promise<R> {
-		const { trace, counts } = this.#ports;
+		const { trace, counts, wrote } = this.#ports;
 		const { verb, resource, namespace, name } = about;
 		const place = `${resource.plural} ${namespace === "" ? name : `${namespace}/${name}`}`;
 		let answer: R;
@@ -116,7 +154,23 @@ export class ComponentFaults implements Faults {
 		trace.wrote(this.name, verb, written, outcomeOf(answer));
 		counts?.add(resource.kind, verb);
 		if (this.#isMeant?.(about, answer) === true) await this.#waitForReply(about);
+		if (this.#lostReplies > 0) {
+			this.#lostReplies--;
+			throw new TransportError("broken", "the answer was lost");
+		}
+		this.#requireConnection();
+		wrote?.(verb, answer);
 		return answer;
+	}
+
+	async #travel(): Promise<void> {
+		const { latencyMs = 0, clock } = this.#ports;
+		if (latencyMs > 0) await clock.sleep(latencyMs, this.#cutting.signal).catch(() => undefined);
+		this.#requireConnection();
+	}
+
+	#requireConnection(): void {
+		if (this.#isCut) throw new TransportError("broken", "the process is dead");
 	}
 
 	async #waitForReply(about: ClientCall): Promise<void> {
@@ -125,6 +179,13 @@ export class ComponentFaults implements Faults {
 		await this.#reply.passed(about.signal);
 		this.#held--;
 	}
+}
+
+/** Every write that is on its way listens to its signal. */
+function patientController(): AbortController {
+	const controller = new AbortController();
+	setMaxListeners(0, controller.signal);
+	return controller;
 }
 
 function isKubeObject(answer: unknown): answer is KubeObject {

@@ -7,12 +7,13 @@ import type { KubeObject } from "../../api/types/meta.ts";
 import { MASTERS_GROUP } from "../../apiserver/authorization.ts";
 import { InProcessClient } from "../../apiserver/in-process-client.ts";
 import { assertDefined } from "../../kernel/assert.ts";
+import type { Store } from "../../store/store.ts";
 import { TestServer } from "../../testing/test-server.ts";
 import type { VirtualClock } from "../../testing/virtual-clock.ts";
 import { DEFAULT_PLANE_OPTIONS } from "../../wiring/plane-options.ts";
 import { madeControllers } from "../../wiring/start-controllers.ts";
 import type { Kind } from "../format/vocabulary.ts";
-import { ComponentFaults } from "./component-faults.ts";
+import { ComponentFaults, type FaultPorts } from "./component-faults.ts";
 import { Controllers } from "./controllers.ts";
 import { Proxies } from "./proxies.ts";
 import { type NamedFlow, ScenarioProxy } from "./proxy.ts";
@@ -24,6 +25,12 @@ export interface ScenarioPlaneOptions {
 	/** Of generated names. */
 	readonly seed: number;
 	readonly maxEndpointsPerSlice: number;
+	/** Default: a memory store. */
+	readonly store?: Store;
+	/** Virtual time that a write of the garbage collector takes. Default 0. */
+	readonly collectorLatencyMs?: number;
+	/** Told of every write of the controllers whose answer they get. */
+	readonly wrote?: (verb: string, answer: unknown) => void;
 }
 
 const SERVICE_CIDRS = ["10.96.0.0/12", "fd00:96::/112"];
@@ -37,7 +44,7 @@ const SETTLE_MS_MAX = 60_000;
  */
 const CONTROLLERS = [
 	"endpointslice-controller",
-	"endpointslicemirroring-controller",
+	"endpointslice-mirroring-controller",
 	"endpoints-controller",
 	"deployment-controller",
 	"replicaset-controller",
@@ -56,14 +63,16 @@ export class ScenarioPlane {
 	/** What the API server itself keeps: the Service of its own address. */
 	readonly #apiParts: Controllers;
 
-	private constructor(server: TestServer, { maxEndpointsPerSlice }: ScenarioPlaneOptions) {
+	private constructor(
+		server: TestServer,
+		{ maxEndpointsPerSlice, wrote, collectorLatencyMs = 0 }: ScenarioPlaneOptions,
+	) {
 		this.server = server;
 		const { clock } = server;
 		this.serverFaults = new ServerFaults(clock);
 		this.trace = new Trace(clock);
-		const component = (name: string, controllers: readonly string[], counts?: WriteCounts): Controllers => {
-			const faultPorts = { clock, server: this.serverFaults, trace: this.trace };
-			const faults = new ComponentFaults(name, { ...faultPorts, ...(counts === undefined ? {} : { counts }) });
+		const component = (name: string, controllers: readonly string[], heard: Partial<FaultPorts> = {}): Controllers => {
+			const faults = new ComponentFaults(name, { clock, server: this.serverFaults, trace: this.trace, ...heard });
 			const options = { ...DEFAULT_PLANE_OPTIONS, serviceCIDRs: SERVICE_CIDRS, maxEndpointsPerSlice, controllers };
 			const user = { name: `system:serviceaccount:kube-system:${name}`, groups: [MASTERS_GROUP] };
 			return new Controllers({
@@ -74,8 +83,13 @@ export class ScenarioPlane {
 				make: (ports) => madeControllers(ports, options),
 			});
 		};
-		this.controllers = component("controllers", CONTROLLERS, this.counts);
-		this.garbageCollector = component("garbage-collector", ["garbage-collector-controller"]);
+		this.controllers = component("controllers", CONTROLLERS, {
+			counts: this.counts,
+			...(wrote === undefined ? {} : { wrote }),
+		});
+		this.garbageCollector = component("garbage-collector", ["garbage-collector-controller"], {
+			latencyMs: collectorLatencyMs,
+		});
 		this.#apiParts = component("apiserver", ["kubernetes-service-controller"]);
 	}
 
@@ -83,7 +97,11 @@ export class ScenarioPlane {
 	static async start(options: ScenarioPlaneOptions): Promise<ScenarioPlane> {
 		const clusterIPs = SERVICE_CIDRS.map(parsed);
 		const nodePorts = { first: 30_000, last: 32_767 };
-		const server = await TestServer.start({ seed: options.seed, ranges: { clusterIPs, nodePorts } });
+		const server = await TestServer.start({
+			seed: options.seed,
+			ranges: { clusterIPs, nodePorts },
+			...(options.store === undefined ? {} : { store: options.store }),
+		});
 		return new ScenarioPlane(server, options);
 	}
 

@@ -25,6 +25,12 @@ export class ServerFaults {
 		this.#failing.push({ ...step, untilMs, left: step.times ?? Number.POSITIVE_INFINITY });
 	}
 
+	/** No request fails any more. */
+	heal(): void {
+		this.isStopped = false;
+		this.#failing.length = 0;
+	}
+
 	/** @throws {ApiError | TransportError} When the request is to fail. */
 	check(call: ClientCall): void {
 		if (this.isStopped) throw new TransportError("unreachable", "connection refused");

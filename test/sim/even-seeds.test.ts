@@ -1,0 +1,3 @@
+import { simulatedSeeds } from "./simulated-seeds.ts";
+
+simulatedSeeds(2);
