@@ -4,15 +4,21 @@ import type { Duplex } from "node:stream";
 import { type CIDR, contains, parseIP } from "../api/ip.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
 import type { Dialer, DialResult } from "../proxy/ports.ts";
-import type { EchoPods } from "./echo-pods.ts";
+import type { EchoPod } from "./echo-pod.ts";
 import { KEEP_ALIVE_MS } from "./splice.ts";
 
+/** Pods as they are reached in memory. */
+export interface ReachablePods {
+	connect(ip: string, port: number): Duplex | undefined;
+	at(ip: string): Pick<EchoPod, "forwards"> | undefined;
+}
+
 export class PodDialer implements Dialer<Duplex> {
-	readonly #pods: Pick<EchoPods, "connect" | "at">;
+	readonly #pods: ReachablePods;
 	readonly #clusterRanges: readonly CIDR[];
 
 	/** `clusterRanges`: addresses there exist in memory only, and are never looked for on a real network. */
-	constructor(pods: Pick<EchoPods, "connect" | "at">, clusterRanges: readonly CIDR[]) {
+	constructor(pods: ReachablePods, clusterRanges: readonly CIDR[]) {
 		this.#pods = pods;
 		this.#clusterRanges = clusterRanges;
 	}

@@ -204,7 +204,7 @@ function ownStatusOf(pod: Pod, container: Container, stage: Stage, run: Containe
 		...containerStatusOf(pod, container, stage),
 		containerID: idOf(restartCount),
 		ready: stage.kind === "running" && stage.isReady && isRunReady(run),
-		started: phase.kind === "running" && isStarted,
+		started: stage.kind === "running" && phase.kind === "running" && isStarted,
 		restartCount,
 		state: ownStateOf(pod, container, stage, run, idOf(restartCount)),
 		...(last === undefined
