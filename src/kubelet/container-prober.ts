@@ -64,7 +64,7 @@ export class ContainerProber {
 
 	async #repeat(spec: ProbeSpec, signal: AbortSignal): Promise<void> {
 		const { clock } = this.#ports;
-		await clock.sleep(Math.max(0, this.#startedMs + spec.initialDelayMs - clock.wallMs()), signal);
+		await clock.sleep(Math.max(0, this.#startedMs + firstDelayMs(spec) - clock.wallMs()), signal);
 		if (spec.kind !== "startup") await this.#hasStarted;
 		let state = initialProbeState(spec.kind);
 		let dueMs = clock.monotonicMs();
@@ -117,4 +117,9 @@ export class ContainerProber {
 		done.abort();
 		return outcome;
 	}
+}
+
+/** As in a kubelet, startup and readiness are asked for at once, and liveness at its first tick. */
+function firstDelayMs({ kind, initialDelayMs, periodMs }: ProbeSpec): number {
+	return kind === "liveness" ? Math.max(initialDelayMs, periodMs) : initialDelayMs;
 }
