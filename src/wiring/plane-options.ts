@@ -47,6 +47,11 @@ export interface PlaneOptions {
 	readonly gatewayListen: { readonly host: string; readonly port: number };
 	/** The node whose view of the Services the gateway and node ports have. "": that of no node. */
 	readonly asNode: string;
+	/** Where DNS is served, on UDP and TCP; undefined: nowhere. */
+	readonly dnsListen: { readonly host: string; readonly port: number } | undefined;
+	/** DNS servers that are asked for names of other zones, `HOST:PORT`. */
+	readonly dnsUpstreams: readonly { readonly host: string; readonly port: number }[];
+	readonly clusterDomain: string;
 	readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -75,5 +80,8 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	runtime: "echo",
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
+	dnsListen: undefined,
+	dnsUpstreams: [],
+	clusterDomain: "cluster.local",
 	logLevel: "warn",
 };
