@@ -37,6 +37,11 @@ export function network(value: string): PlaneOptions["network"] {
 	throw new InvalidArgumentError("Want none or userspace.");
 }
 
+export function runtime(value: string): PlaneOptions["runtime"] {
+	if (value === "echo" || value === "process") return value;
+	throw new InvalidArgumentError("Want echo or process.");
+}
+
 /** Labels of letters, digits and dashes, without a dot at the end. */
 export function domain(value: string): string {
 	if (/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/.test(value)) return value;

@@ -11,6 +11,7 @@ import {
 	list,
 	network,
 	portRange,
+	runtime,
 	whole,
 	zones,
 } from "./flag-values.ts";
@@ -40,6 +41,7 @@ export interface UpFlags {
 	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
+	readonly runtime: PlaneOptions["runtime"];
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
 	readonly dnsListen?: PlaneOptions["listen"];
@@ -85,6 +87,7 @@ const ROWS: readonly Row[] = [
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
+	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
 	["--cluster-domain <domain>", "domain of the names of Services", domain, "cluster.local"],
 	["--gateway-listen <host:port>", "address of the gateway (SOCKS5 and HTTP proxy)", hostAndPort, "127.0.0.1:0"],
 ];
@@ -146,6 +149,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: flags.network,
+		runtime: flags.runtime,
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
 		dnsListen: flags.dnsListen,

@@ -48,6 +48,7 @@ const DNS_TTL = 5;
 export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
 	readonly #pods: EchoPods;
+	readonly #dialer: PodDialer;
 	readonly #listeners: TcpListeners;
 	readonly #proxies: NodeProxies;
 	#gateway: Listener | undefined;
@@ -72,10 +73,11 @@ export class DataPlaneEngine {
 		const ownAddresses = Object.values(LOOPBACK_HOSTS);
 		const serviceCIDRs = parsed(config.serviceCIDRs);
 		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses });
+		this.#dialer = new PodDialer(this.#pods, ranges);
 		const proxyPorts = {
 			...ports,
 			listeners: this.#listeners,
-			dialer: new PodDialer(this.#pods, ranges),
+			dialer: this.#dialer,
 			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
@@ -92,7 +94,7 @@ export class DataPlaneEngine {
 				void this.#update(message);
 				break;
 			case "connect":
-				this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
+				void this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
 				break;
 			case "stop":
 				this.#gateway?.close();
@@ -105,11 +107,20 @@ export class DataPlaneEngine {
 		}
 	}
 
-	#connect(ip: string, podPort: number, client: MessagePortStream): void {
+	/** Only to pods: what is none is refused. */
+	async #connect(ip: string, podPort: number, client: MessagePortStream): Promise<void> {
 		client.on("error", () => undefined);
-		const pod = this.#pods.connect(ip, podPort);
-		if (pod === undefined) client.destroy(new Error(`connect ECONNREFUSED ${ip}:${podPort}: no pod has this address`));
-		else splice(client, pod, () => undefined);
+		const closed = new AbortController();
+		client.once("close", () => closed.abort());
+		const result =
+			this.#pods.at(ip) === undefined
+				? { kind: "failed" as const, message: `connect ECONNREFUSED ${ip}:${podPort}: no pod has this address` }
+				: await this.#dialer.dial({ ip, port: podPort }, closed.signal);
+		if (result.kind === "failed") client.destroy(new Error(result.message));
+		else {
+			client.tellConnected();
+			splice(client, result.stream, () => undefined);
+		}
 	}
 
 	async #openGateway(

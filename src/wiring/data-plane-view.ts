@@ -4,11 +4,12 @@ import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from "../api/resou
 import type { Namespace, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
-import type { EchoPod } from "../edge/echo-pods.ts";
+import type { EchoPod } from "../edge/echo-pod.ts";
 import { deepEqual } from "../kernel/json.ts";
+import type { PodInside } from "../kubelet/fleet.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
-import { hasLiveAddress } from "../plan/pod-facts.ts";
+import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
 import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
@@ -31,7 +32,11 @@ export class DataPlaneView {
 	readonly #toldNamespaces = new Map<string, string>();
 	readonly #changedNamespaces = new Set<string>();
 
-	constructor(informers: Informers) {
+	readonly #inside: (podUID: string) => PodInside | undefined;
+
+	/** `inside`: what the status of a Pod does not say. */
+	constructor(informers: Informers, inside: (podUID: string) => PodInside | undefined) {
+		this.#inside = inside;
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
@@ -101,9 +106,21 @@ export class DataPlaneView {
 		};
 	}
 
+	hasTold(podKey: string): boolean {
+		return this.#toldPods.has(podKey);
+	}
+
 	#podChanges(): Changes<EchoPod> {
-		const pods = takeOut(this.#changedPods).map((key) => [key, echoPodOf(this.#pods.get(key))] as const);
+		const pods = takeOut(this.#changedPods).map((key) => [key, this.#echoPodOf(this.#pods.get(key))] as const);
 		return changesOf(this.#toldPods, pods, deepEqual);
+	}
+
+	#echoPodOf(pod: Pod | undefined): EchoPod | undefined {
+		const echoPod = echoPodOf(pod);
+		const inside = echoPod === undefined ? undefined : this.#inside(echoPod.uid);
+		if (echoPod === undefined || inside === undefined) return echoPod;
+		const { health, forwards } = inside;
+		return { ...echoPod, health, ...(forwards === undefined ? {} : { forwards }) };
 	}
 
 	#serviceChanges(): Changes<Served> {
@@ -159,6 +176,7 @@ function echoPodOf(pod: Pod | undefined): EchoPod | undefined {
 		ips: podIPs.map(({ ip }) => ip),
 		labels,
 		isReady: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+		isTerminating: isTerminating(pod),
 	};
 }
 
