@@ -128,7 +128,7 @@ export class DataPlaneEngine {
 		{ asNode = NO_NODE, clusterDomain }: DataPlaneConfig,
 		ports: DataPlaneEnginePorts & { readonly dialer: PodDialer },
 	): Promise<void> {
-		const names = { clusterDomain, namespace, service: (key: string) => this.#proxies.service(key) };
+		const names = { clusterDomain, namespace, zone: this.#zone };
 		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, asNode, names, dialName: dialTcp });
 		const credentials = { user, password };
 		const server = new GatewayServer({ listeners: this.#listeners, gateway, credentials, metrics: ports.metrics });
