@@ -49,11 +49,4 @@ export class Affinity {
 		for (const [client, { endpoint }] of clients ?? []) if (!endpoints.has(endpoint)) clients?.delete(client);
 		if (clients?.size === 0) this.#ports.delete(port);
 	}
-
-	/** Whether some client is remembered for the endpoint. */
-	hasEndpoint(endpoint: string): boolean {
-		return [...this.#ports.values()].some((clients) =>
-			[...clients.values()].some((each) => each.endpoint === endpoint),
-		);
-	}
 }

@@ -9,10 +9,11 @@ import { ENDPOINT_SLICES, NODES, SERVICES } from "../api/resource-names.ts";
 import type { Node, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
+import type { Logger } from "../kernel/logger.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { planServiceTable, type TablePort } from "../plan/service-map/service-table.ts";
-import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import { ignoredParts, serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
 import type { NodeProxy } from "./node-proxy.ts";
 
 const BY_PROXIED_SERVICE = "byProxiedService";
@@ -22,11 +23,13 @@ export class ServiceFollower {
 	readonly #slices: Informer<EndpointSlice>;
 	readonly #nodes: Informer<Node>;
 	readonly #nodeName: string;
+	readonly #log: Logger;
 	readonly #changed = new Set<string>();
 	#zone: string | undefined;
 
-	/** @param nodeName The node that the proxy stands on; "" for none. */
-	constructor(informers: Informers, nodeName: string) {
+	/** @param nodeName The node that the proxy stands on; "" for none. @param log Told what of a slice is ignored. */
+	constructor(informers: Informers, nodeName: string, log: Logger) {
+		this.#log = log;
 		this.#services = informers.of(SERVICES);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#nodes = informers.of(NODES);
@@ -44,8 +47,16 @@ export class ServiceFollower {
 			const key = serviceKeyOfSlice(object);
 			if (key !== undefined) this.#changed.add(key);
 		};
+		const seen = (object: EndpointSlice): void => {
+			slice(object);
+			for (const why of ignoredParts(object))
+				this.#log.warn("Ignored of an EndpointSlice", { slice: keyOf(object), why });
+		};
 		// A slice whose label has changed was another Service's before.
-		const moved = (old: EndpointSlice, now: EndpointSlice): void => [old, now].forEach(slice);
+		const moved = (old: EndpointSlice, now: EndpointSlice): void => {
+			slice(old);
+			seen(now);
+		};
 		const node = ({ metadata }: Node): void => this.#sawNode(metadata.name);
 		const stops = [
 			this.#services.addHandlers({
@@ -54,7 +65,7 @@ export class ServiceFollower {
 				deleted: service,
 				applied: changed,
 			}),
-			this.#slices.addHandlers({ added: slice, updated: moved, deleted: slice, applied: changed }),
+			this.#slices.addHandlers({ added: seen, updated: moved, deleted: slice, applied: changed }),
 			this.#nodes.addHandlers({ added: node, updated: (_, now) => node(now), deleted: node, applied: changed }),
 		];
 		return () => {

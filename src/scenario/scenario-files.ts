@@ -22,6 +22,7 @@ export async function scenarioFiles(places: readonly string[]): Promise<readonly
 		places.map(async (place) => {
 			if (!(await stat(place)).isDirectory()) return [place];
 			const names = (await readdir(place)).filter((name) => /\.ya?ml$/.test(name)).sort();
+			if (names.length === 0) throw new Error(`${place}: want a folder with files *.yaml, found none in it`);
 			return names.map((name) => path.join(place, name));
 		}),
 	);

@@ -1,7 +1,7 @@
 /** Which parts of a plane a scenario is about: what nobody looks at need not run. */
 import type { ExpectationKey, Expectations } from "./format/expectations.ts";
 import type { Scenario } from "./format/scenario-file.ts";
-import type { StepKey } from "./format/steps.ts";
+import type { Step, StepKey } from "./format/steps.ts";
 
 const PROXY_EXPECTATIONS: ReadonlySet<ExpectationKey> = new Set([
 	"proxy",
@@ -21,7 +21,13 @@ export function usesProxies(scenario: Scenario): boolean {
 	const expects = expectationsOf(scenario).some((each) =>
 		Object.keys(each).some((key) => PROXY_EXPECTATIONS.has(key as ExpectationKey)),
 	);
-	return expects || steps.some(({ key }) => PROXY_STEPS.has(key));
+	return expects || steps.some(isAboutProxy);
+}
+
+function isAboutProxy({ key, value }: Step): boolean {
+	if (PROXY_STEPS.has(key)) return true;
+	const { component, ruleset } = value as { readonly component?: unknown; readonly ruleset?: unknown };
+	return component === "proxy" || ruleset !== undefined;
 }
 
 /** Names that expectations say a node's proxy was given, by node. */

@@ -70,6 +70,12 @@ export class TestWatch {
 		this.#stream.drained();
 	}
 
+	/** The server ends, and closes what it has open. */
+	serverEnded(): void {
+		this.isEnded = true;
+		this.#stream.closed();
+	}
+
 	/** The client goes away. */
 	close(): void {
 		this.#stream.closed();

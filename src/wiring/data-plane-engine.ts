@@ -62,16 +62,17 @@ export class DataPlaneEngine {
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
 		this.#clock = ports.clock;
-		this.#zone = new Zone({ name: `${config.clusterDomain}.`, ttl: DNS_TTL });
+		const ranges = parsed(config.clusterCIDRs);
+		const serviceCIDRs = parsed(config.serviceCIDRs);
+		const zoneRanges = [...ranges, ...serviceCIDRs];
+		this.#zone = new Zone({ name: `${config.clusterDomain}.`, ttl: DNS_TTL, ranges: zoneRanges });
 		const requests = new RequestLog({
 			...ports,
 			tell: (answered) => this.#send({ kind: "answered", requests: answered }),
 		});
 		this.#pods = new EchoPods({ clock: ports.clock, answered: (request) => requests.add(request) });
 		this.#listeners = new TcpListeners(ports.metrics);
-		const ranges = parsed(config.clusterCIDRs);
 		const ownAddresses = Object.values(LOOPBACK_HOSTS);
-		const serviceCIDRs = parsed(config.serviceCIDRs);
 		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses });
 		this.#dialer = new PodDialer(this.#pods, ranges);
 		const proxyPorts = {

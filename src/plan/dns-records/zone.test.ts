@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { parseCIDR } from "../../api/ip.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/types/discovery.ts";
+import { assertDefined } from "../../kernel/assert.ts";
 import { meta, service } from "../../testing/builders.ts";
 import type { DnsRecord } from "./records.ts";
 import { Zone } from "./zone.ts";
@@ -155,6 +157,14 @@ describe("Zone.resolve()", () => {
 		["A __proto__", "NXDOMAIN"],
 	])("%s: %s", (question, answer) => {
 		expect(asked(question)).toBe(answer);
+	});
+
+	test("answers for addresses of the cluster itself, also when nobody has them", () => {
+		const ranges = [assertDefined(parseCIDR("10.96.0.0/16"), "range")];
+		const own = new Zone({ name: "cluster.local.", ttl: 5, ranges });
+		const result = own.resolve({ name: "99.99.96.10.in-addr.arpa.", type: "PTR" });
+		expect(result).toMatchObject({ kind: "answer", rcode: "NXDOMAIN", answers: [] });
+		expect(own.resolve({ name: "99.99.97.10.in-addr.arpa.", type: "PTR" })).toEqual({ kind: "foreign" });
 	});
 
 	test("names an IPv6 address nibble by nibble", () => {

@@ -7,7 +7,7 @@
  *
  * @see https://github.com/kubernetes/dns/blob/master/docs/specification.md
  */
-import { canonicalIP, familyOf } from "../../api/ip.ts";
+import { type CIDR, canonicalIP, contains, familyOf, parseIP } from "../../api/ip.ts";
 import type { ServedService } from "../service-map/served-service.ts";
 import type { DnsRecord, RecordData, ZoneAnswer, ZoneResult } from "./records.ts";
 import { addressOfReverse, isReverse } from "./reverse.ts";
@@ -18,6 +18,8 @@ export interface ZoneOptions {
 	readonly name: string;
 	/** Seconds, 0 to 3600. */
 	readonly ttl: number;
+	/** Addresses of the cluster: whose names are not known here are known nowhere. Default none. */
+	readonly ranges?: readonly CIDR[];
 }
 
 export interface DnsQuestion {
@@ -48,6 +50,7 @@ const NOTHING: Found = { records: [] };
 export class Zone {
 	readonly #name: string;
 	readonly #ttl: number;
+	readonly #ranges: readonly CIDR[];
 	readonly #services = new Map<string, ServiceRecords>();
 	readonly #namespaces = new Set<string>();
 	/** Keys of Services by cluster IP, and of headless ones by the address of an endpoint. */
@@ -57,7 +60,8 @@ export class Zone {
 	#version = 0;
 	#asOf: string | undefined;
 
-	constructor({ name, ttl }: ZoneOptions) {
+	constructor({ name, ttl, ranges = [] }: ZoneOptions) {
+		this.#ranges = ranges;
 		this.#name = name.toLowerCase();
 		this.#ttl = ttl;
 	}
@@ -280,7 +284,11 @@ export class Zone {
 	#reverse({ name, type }: DnsQuestion, asked: string): ZoneResult {
 		const address = addressOfReverse(asked);
 		const targets = address === undefined ? [] : this.#namesOf(address);
-		if (targets.length === 0) return { kind: "foreign" };
+		if (targets.length === 0) {
+			const ip = address === undefined ? undefined : parseIP(address);
+			const isOwn = ip !== undefined && this.#ranges.some((range) => contains(range, ip));
+			return isOwn ? { kind: "answer", ...this.#negative("NXDOMAIN") } : { kind: "foreign" };
+		}
 		const records = targets.map((target) => ({ name, ttl: this.#ttl, data: { type: "PTR", target } as const }));
 		return { kind: "answer", ...(type === "PTR" ? this.#ended(records) : this.#negative("NOERROR")) };
 	}

@@ -61,6 +61,21 @@ export function serviceKeyOfSlice(slice: EndpointSlice): string | undefined {
 	return isForOtherProxy(slice.metadata) ? undefined : serviceNamedBy(slice);
 }
 
+/** What of a slice no rules are made of, and why, for a log; nothing is said of slices that are for other proxies. */
+export function ignoredParts(slice: EndpointSlice): readonly string[] {
+	if (isForOtherProxy(slice.metadata)) return [];
+	if (serviceNamedBy(slice) === undefined) return [`no Service: label ${SERVICE_NAME_LABEL} is missing or empty`];
+	if (slice.addressType === "FQDN") return ["addressType FQDN: want IPv4 or IPv6"];
+	const ports = (slice.ports ?? []).flatMap(({ name, port }, index) => {
+		if (name === undefined || name === null) return [`ports[${index}]: no name`];
+		return port ? [] : [`ports[${index}] ${name}: no number`];
+	});
+	const empty = (slice.endpoints ?? []).flatMap(({ addresses }, index) =>
+		addresses.length === 0 ? [`endpoints[${index}]: no addresses`] : [],
+	);
+	return [...ports, ...empty];
+}
+
 /** Lists by {@link portKey}, each sorted by address and port as text, each endpoint once. */
 export function endpointsByPort(
 	slices: readonly EndpointSlice[],

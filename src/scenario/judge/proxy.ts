@@ -4,15 +4,16 @@ import { splitKey } from "../../api/resource.ts";
 import type { Node } from "../../api/types/core.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { IPFamily, Protocol } from "../../api/types/meta.ts";
-import { assertDefined } from "../../kernel/assert.ts";
 import type { Asked, Client, Route } from "../../plan/service-map/node-rules.ts";
 import { renderRules } from "../../plan/service-map/render.ts";
 import { endpointText } from "../../plan/service-map/slice-endpoints.ts";
 import type { ProxyExpectation, RulesetExpectation } from "../format/expectations.ts";
-import type { ScenarioProxy } from "../plane/proxy.ts";
 import type { SavedRuleset, ScenarioRun } from "../run.ts";
 import { sameTexts } from "./matching.ts";
 import { type Problem, problem, unless } from "./verdict.ts";
+
+/** Where kube-proxy says how it is itself. */
+const HEALTHZ_PORT = 10_256;
 
 /** Clients that a scenario does not name, by where they are. */
 const POD_CLIENTS: Readonly<Record<IPFamily, string>> = { IPv4: "10.1.255.254", IPv6: "fd00:1::fffe" };
@@ -135,7 +136,12 @@ export function judgeHttpOnNode(
 	path: string,
 ): readonly Problem[] {
 	const proxy = run.plane.proxies.get(wanted.node);
-	const tables = [...(proxy?.rules.rules.tables.values() ?? [])];
+	if (proxy === undefined || !proxy.isRunning) return [problem(path, wanted.code, "nothing listens on the port")];
+	if (wanted.port === HEALTHZ_PORT) {
+		const healthz = proxy.isReady ? 200 : 503;
+		return unless(healthz === wanted.code, path, wanted.code, healthz);
+	}
+	const tables = [...proxy.rules.rules.tables.values()];
 	const table = tables.find(({ ports }) =>
 		ports.some(({ healthCheckNodePort }) => healthCheckNodePort === wanted.port),
 	);
@@ -151,17 +157,24 @@ export function judgeFlows(run: ScenarioRun, wanted: readonly string[]): readonl
 
 export function judgeKernelOrder(run: ScenarioRun, wanted: readonly string[]): readonly Problem[] {
 	const syncs = run.plane.proxies.all.map(({ lastSync }) => lastSync).filter((sync) => sync.includes("conntrack"));
-	const last: readonly string[] = [...new Set(syncs.at(-1) ?? ["rules"])];
-	return unless(last.join() === wanted.join(), "kernel_order", wanted, last);
+	const last: readonly string[] = [...new Set(syncs.at(-1) ?? [])];
+	// A sync that had no flow to delete kept every order.
+	return unless(last.length === 0 || last.join() === wanted.join(), "kernel_order", wanted, last);
 }
 
+/** An endpoint of a port with affinity has a set for its clients, for as long as it is used. */
 export function judgeAffinityRecord(
 	run: ScenarioRun,
 	{ node, endpoint, exists }: { readonly node: string; readonly endpoint: string; readonly exists: boolean },
 	path: string,
 ): readonly Problem[] {
-	const proxy: ScenarioProxy = assertDefined(run.plane.proxies.get(node), `proxy of node ${node}`);
-	const isThere = proxy.rules.affinity.hasEndpoint(endpoint);
+	const proxy = run.plane.proxies.get(node);
+	if (proxy === undefined) return [problem(path, exists, `no proxy on node ${node}`)];
+	const ports = [...proxy.rules.rules.tables.values()].flatMap((table) => table.ports);
+	const remembering = ports.filter(({ affinitySeconds }) => affinitySeconds !== undefined);
+	const isThere = remembering.some(({ cluster, local }) =>
+		[...cluster, ...local].some((target) => endpointText(target) === endpoint),
+	);
 	return unless(isThere === exists, path, exists, isThere);
 }
 

@@ -28,7 +28,7 @@ export function judgeReply({ reply }: ScenarioRun, wanted: HttpExpectation): rea
 		...unless(wanted.items === undefined || wanted.items === items, "http.items", wanted.items, items),
 		...(wanted.first_event === undefined ? [] : judgeFirstEvent(wanted.first_event, reply)),
 		...unless(
-			wanted.warnings === undefined || hasAll(wanted.warnings, warnings),
+			wanted.warnings === undefined || hasAll(wanted.warnings.map(warningText), warnings),
 			"http.warnings",
 			wanted.warnings,
 			warnings,
@@ -43,6 +43,12 @@ function judgeFirstEvent(
 	const event = firstEvent(reply);
 	const holds = event?.type === type && (object === undefined || hasAll(object, event.object));
 	return unless(holds, "http.first_event", { type, object }, event);
+}
+
+/** A whole header is `299 - "TEXT"`. */
+function warningText(header: string): string {
+	const [, quoted] = /^\d{3} \S+ (".*")$/.exec(header) ?? [];
+	return quoted === undefined ? header : quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1");
 }
 
 function isEmpty(value: unknown): boolean {

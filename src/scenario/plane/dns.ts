@@ -1,5 +1,7 @@
 /** The DNS of a scenario's plane: follows the API, and answers packets as it would from a socket. */
+
 import { setMaxListeners } from "node:events";
+import type { CIDR } from "../../api/ip.ts";
 import type { InProcessClient } from "../../apiserver/in-process-client.ts";
 import { answerPacket, type Transport } from "../../dns/answer.ts";
 import { ZoneFollower } from "../../dns/zone-follower.ts";
@@ -17,6 +19,8 @@ export interface DnsPorts {
 	readonly clock: VirtualClock;
 	readonly random: Random;
 	readonly faults: ComponentFaults;
+	/** Of Services and Pods. */
+	readonly ranges: readonly CIDR[];
 }
 
 interface Life {
@@ -28,8 +32,8 @@ interface Life {
 	readonly running: Promise<unknown>;
 }
 
-/** The domain and the time to live that a cluster has by default. */
-const ZONE = { name: "cluster.local.", ttl: 5 };
+/** Seconds, as a cluster has it by default. */
+const TTL = 5;
 
 export class ScenarioDns {
 	readonly faults: ComponentFaults;
@@ -58,7 +62,7 @@ export class ScenarioDns {
 		this.#log = log;
 		const client = new FaultyClient(server, faults);
 		const informers = new Informers({ client, clock, random, log });
-		const zone = new Zone(ZONE);
+		const zone = new Zone({ name: "cluster.local.", ttl: TTL, ranges: this.#ports.ranges });
 		const follower = new ZoneFollower(informers, zone, clock);
 		const stopping = new AbortController();
 		setMaxListeners(0, stopping.signal);

@@ -69,6 +69,10 @@ export class ScenarioProxy {
 		return this.#mayWrite && this.#life?.follower.isReady === true;
 	}
 
+	get isRunning(): boolean {
+		return this.#life !== undefined;
+	}
+
 	start(): void {
 		if (this.#life !== undefined) return;
 		const { client: server, clock, random, faults, startedAs } = this.#ports;
@@ -77,7 +81,7 @@ export class ScenarioProxy {
 		this.#mayWrite = false;
 		const client = new FaultyClient(server, faults);
 		const informers = new Informers({ client, clock, random, log });
-		const follower = new ServiceFollower(informers, startedAs);
+		const follower = new ServiceFollower(informers, startedAs, log);
 		const stopping = new AbortController();
 		setMaxListeners(0, stopping.signal);
 		const unfollow = follower.follow(() => this.#changed());

@@ -99,6 +99,7 @@ export class ScenarioPlane {
 			clock,
 			random: server.random,
 			faults: new ComponentFaults("dns", { clock, server: this.serverFaults, trace: this.trace }),
+			ranges: [...SERVICE_CIDRS, ...CLUSTER_CIDRS].map(parsed),
 		});
 	}
 

@@ -12,9 +12,12 @@ import { typeOfKind } from "../plane/scenario-plane.ts";
 import type { ScenarioRun } from "../run.ts";
 
 /** Components that are not built yet have nothing to stop: what is expected of them is pending. */
-export async function stop({ plane }: ScenarioRun, { component, node }: StepValues["stop"]): Promise<void> {
+export async function stop({ plane, streams }: ScenarioRun, { component, node }: StepValues["stop"]): Promise<void> {
 	if (component === "controllers") await plane.controllers.stop();
-	if (component === "apiserver") plane.setStopped(true);
+	if (component === "apiserver") {
+		plane.setStopped(true);
+		for (const stream of streams.values()) stream.serverEnded();
+	}
 	if (component === "proxy") await Promise.all(plane.proxies.of(node).map((proxy) => proxy.stop()));
 	if (component === "dns") await plane.dns.stop();
 }

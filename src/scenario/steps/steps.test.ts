@@ -138,6 +138,15 @@ describe("faults", () => {
 		).toBe("passed");
 	});
 
+	test("a server that is stopped ends the watches that were open at it", async () => {
+		const steps = [
+			'http: {method: GET, path: "/api/v1/namespaces/demo/pods?watch=true", stream: w}',
+			"settle: true",
+			"stop: {component: apiserver}",
+		];
+		expect(await ran(SERVICE, steps, "streams: {w: {ended: clean}}")).toBe("passed");
+	});
+
 	test("a plane that never comes to rest says what is left to do", async () => {
 		const steps = [
 			"settle: true",
