@@ -31,6 +31,7 @@ export interface UpFlags {
 	readonly network: PlaneOptions["network"];
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
+	readonly logDecisions?: boolean;
 	readonly verbose?: boolean;
 	readonly [notBuilt: string]: unknown;
 }
@@ -93,6 +94,7 @@ export function addUpOptions(up: Command): void {
 	up.addOption(
 		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
 	);
+	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
 	up.option("-v, --verbose", "log every decision");
 	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
 	up.addOption(new Option("--no-dashboard").hideHelp());
@@ -133,6 +135,13 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		network: flags.network,
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
-		logLevel: flags.verbose === true ? "debug" : "warn",
+		logDecisions: flags.logDecisions === true,
+		logLevel: logLevelOf(flags),
 	};
+}
+
+/** Decisions are logged as information. */
+function logLevelOf({ verbose, logDecisions }: UpFlags): PlaneOptions["logLevel"] {
+	if (verbose === true) return "debug";
+	return logDecisions === true ? "info" : "warn";
 }

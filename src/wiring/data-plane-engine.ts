@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { type CIDR, parseCIDR } from "../api/ip.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
 import { GatewayServer } from "../edge/gateway/gateway-server.ts";
+import { HealthCheckServer } from "../edge/health-check-server.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { dialTcp, PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
@@ -13,8 +14,9 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
+import { type Decision, decisionFields } from "../plan/service-map/decision.ts";
 import type { ListenFailure } from "../proxy/front.ts";
-import { Gateway } from "../proxy/gateway.ts";
+import { Gateway, type GatewayPorts } from "../proxy/gateway.ts";
 import { NO_NODE, NodeProxies } from "../proxy/node-proxies.ts";
 import type { Listener } from "../proxy/ports.ts";
 import { LOOPBACK_HOSTS, UserspaceProxy } from "../proxy/userspace-proxy.ts";
@@ -54,18 +56,22 @@ export class DataPlaneEngine {
 		const ranges = parsed(config.clusterCIDRs);
 		const ownAddresses = Object.values(LOOPBACK_HOSTS);
 		const serviceCIDRs = parsed(config.serviceCIDRs);
-		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses });
+		const { terminatingFallback = true } = config.faults ?? {};
+		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses, terminatingFallback });
+		const decided = (decision: Decision): void => ports.log.info("Connection", decisionFields(decision));
 		const proxyPorts = {
 			...ports,
+			...(config.logDecisions === true ? { decided } : {}),
+			asNode: config.asNode ?? NO_NODE,
+			healthChecks: new HealthCheckServer(),
 			listeners: this.#listeners,
 			dialer: new PodDialer(this.#pods, ranges),
 			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
 		};
-		if (config.gateway !== undefined)
-			void this.#openGateway(config.gateway, config, { ...ports, dialer: proxyPorts.dialer });
-		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(config.asNode ?? NO_NODE));
+		if (config.gateway !== undefined) void this.#openGateway(config.gateway, proxyPorts);
+		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(proxyPorts.asNode));
 	}
 
 	receive(message: ToDataPlane): void {
@@ -95,11 +101,10 @@ export class DataPlaneEngine {
 
 	async #openGateway(
 		{ host, port, user, password, namespace, clusterDomain }: GatewayConfig,
-		{ asNode = NO_NODE }: DataPlaneConfig,
-		ports: DataPlaneEnginePorts & { readonly dialer: PodDialer },
+		ports: Omit<GatewayPorts<Duplex>, "proxies" | "names" | "dialName"> & Pick<DataPlaneEnginePorts, "metrics">,
 	): Promise<void> {
 		const names = { clusterDomain, namespace, service: (key: string) => this.#proxies.service(key) };
-		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, asNode, names, dialName: dialTcp });
+		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, names, dialName: dialTcp });
 		const credentials = { user, password };
 		const server = new GatewayServer({ listeners: this.#listeners, gateway, credentials, metrics: ports.metrics });
 		const result = await server.open(host, port);

@@ -8,7 +8,7 @@ import type { EchoPod } from "../edge/echo-pods.ts";
 import { deepEqual } from "../kernel/json.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
-import { hasLiveAddress } from "../plan/pod-facts.ts";
+import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
 import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
@@ -28,7 +28,11 @@ export class DataPlaneView {
 	readonly #changedServices = new Set<string>();
 	readonly #changedNodes = new Set<string>();
 
-	constructor(informers: Informers) {
+	readonly #drains: boolean;
+
+	/** @param options.drains False: a Pod that begins to terminate is gone. */
+	constructor(informers: Informers, options: { readonly drains: boolean }) {
+		this.#drains = options.drains;
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
@@ -88,8 +92,13 @@ export class DataPlaneView {
 	}
 
 	#podChanges(): Changes<EchoPod> {
-		const pods = takeOut(this.#changedPods).map((key) => [key, echoPodOf(this.#pods.get(key))] as const);
+		const pods = takeOut(this.#changedPods).map((key) => [key, this.#podOf(key)] as const);
 		return changesOf(this.#toldPods, pods, deepEqual);
+	}
+
+	#podOf(key: string): EchoPod | undefined {
+		const pod = this.#pods.get(key);
+		return pod !== undefined && isTerminating(pod) && !this.#drains ? undefined : echoPodOf(pod);
 	}
 
 	#serviceChanges(): Changes<Served> {

@@ -1,4 +1,5 @@
 /** What a plane can be told, with the defaults of the command line. */
+import type { TrafficFaults } from "./data-plane-messages.ts";
 
 export interface PlaneOptions {
 	/** Host and port of the API; port 0 takes any free one. Loopback unless told otherwise. */
@@ -45,6 +46,10 @@ export interface PlaneOptions {
 	readonly gatewayListen: { readonly host: string; readonly port: number };
 	/** The node whose view of the Services the gateway and node ports have. "": that of no node. */
 	readonly asNode: string;
+	/** One line of the log, at level info, for each connection to a Service. */
+	readonly logDecisions: boolean;
+	/** For tests that show what traffic loses without a part of it. */
+	readonly trafficFaults?: TrafficFaults;
 	readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -72,5 +77,6 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	network: "userspace",
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
+	logDecisions: false,
 	logLevel: "warn",
 };
