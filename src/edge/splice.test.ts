@@ -7,7 +7,7 @@ import type { Accepted } from "../proxy/ports.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { memoryPair } from "./memory-pair.ts";
 import { PodDialer } from "./pod-dialer.ts";
-import { splice } from "./splice.ts";
+import { reset, splice } from "./splice.ts";
 import { TcpListeners } from "./tcp-listeners.ts";
 
 const cleanups: (() => void)[] = [];
@@ -155,5 +155,21 @@ describe("PodDialer", () => {
 		result.stream.destroy();
 		const refused = await dialer.dial({ ip: "127.0.0.1", port: await freePort() }, never);
 		expect(refused).toMatchObject({ kind: "failed", message: expect.stringContaining("ECONNREFUSED") });
+	});
+});
+
+describe("reset()", () => {
+	test("closes a socket whose end is just on its way, which the system will not reset yet", async () => {
+		const { opened, client } = await listening(({ stream }) => {
+			stream.resume();
+			stream.end("bye");
+			reset(stream);
+			stream.once("close", () => closed());
+		});
+		let closed: () => void = () => undefined;
+		const hasClosed = new Promise<void>((resolve) => (closed = resolve));
+		client().on("error", () => undefined);
+		await hasClosed;
+		opened.listener.close();
 	});
 });
