@@ -37,6 +37,11 @@ export function network(value: string): PlaneOptions["network"] {
 	throw new InvalidArgumentError("Want none or userspace.");
 }
 
+export function runtime(value: string): PlaneOptions["runtime"] {
+	if (value === "echo" || value === "process") return value;
+	throw new InvalidArgumentError("Want echo or process.");
+}
+
 export function hostAndPort(value: string): PlaneOptions["listen"] {
 	const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(value) ?? [];
 	if (port === undefined || Number(port) > 65_535) {

@@ -2,7 +2,18 @@
 import { type Command, Option } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
-import { collect, durationMs, graceMs, hostAndPort, list, network, portRange, whole, zones } from "./flag-values.ts";
+import {
+	collect,
+	durationMs,
+	graceMs,
+	hostAndPort,
+	list,
+	network,
+	portRange,
+	runtime,
+	whole,
+	zones,
+} from "./flag-values.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** As commander gives them: one key per flag. */
@@ -29,6 +40,7 @@ export interface UpFlags {
 	readonly nodeMonitorGracePeriod: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
+	readonly runtime: PlaneOptions["runtime"];
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
 	readonly logDecisions?: boolean;
@@ -78,6 +90,7 @@ const ROWS: readonly Row[] = [
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
+	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
 	["--gateway-listen <host:port>", "address of the gateway (SOCKS5 and HTTP proxy)", hostAndPort, "127.0.0.1:0"],
 ];
 
@@ -133,6 +146,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		controllers: flags.controllers,
 		network: flags.network,
+		runtime: flags.runtime,
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
 		logDecisions: flags.logDecisions === true,

@@ -1,101 +1,103 @@
-/**
- * What every echo pod answers over HTTP.
- *
- *     /hostname        the pod's name, as text
- *     /status/503      that status, and the pod's name
- *     /delay?ms=250    the pod's name, after so many milliseconds
- *     anything else    who was asked what, as JSON
- */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+/** Echo pods over HTTP/1.1: one server without a listener for all of them, connections are handed to it. */
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../kernel/clock.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
-import type { EchoPod } from "./echo-pods.ts";
-
-/** Whom a connection was made to. */
-export interface Served {
-	readonly pod: EchoPod;
-	readonly ip: string;
-	readonly port: number;
-}
+import { type EchoAnswer, echoAnswer, POD_HEADER } from "./echo-answer.ts";
+import type { Served } from "./echo-pod.ts";
 
 export interface EchoPorts {
 	readonly clock: Clock;
 	answered(request: AnsweredRequest): void;
 }
 
-const DELAY_MS_MAX = 60_000;
-const BASE_URL = "http://pod";
-
-/** A server without a listener: connections are handed to it. `servedBy` says whom a connection is for. */
-export function echoHttpServer(ports: EchoPorts, servedBy: (connection: object) => Served | undefined): Server {
-	const server = createServer((request, response) => {
-		request.resume();
-		const served = servedBy(request.socket);
-		if (served === undefined) {
-			response.destroy();
-			return;
-		}
-		tellWhenAnswered(ports, request, response, served);
-		answer(request, response, served);
-	});
-	server.on("clientError", (_error, connection) =>
-		connection.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
-	);
-	// Node's switch for answering a client that has closed its half; its types do not know it.
-	return Object.assign(server, { httpAllowHalfOpen: true });
+interface Connection {
+	readonly served: Served;
+	/** Requests that are not answered yet. */
+	underWay: number;
+	/** Answers that are finished. */
+	answers: number;
 }
 
-function tellWhenAnswered(
-	{ clock, answered }: EchoPorts,
-	{ method, url }: IncomingMessage,
-	response: ServerResponse,
-	{ pod, port }: Served,
-): void {
-	response.once("finish", () => {
-		const text = `${method} ${url} ${response.statusCode}`;
-		answered({ podUID: pod.uid, port, atMs: clock.wallMs(), text });
-	});
-}
+export class EchoHttp {
+	readonly #ports: EchoPorts;
+	readonly #server: Server;
+	readonly #connections = new WeakMap<object, Connection>();
 
-function answer(request: IncomingMessage, response: ServerResponse, served: Served): void {
-	const { pathname, searchParams } = urlOf(request.url ?? "/");
-	const { name } = served.pod;
-	const status = /^\/status\/([0-9]+)$/.exec(pathname)?.[1];
-	if (pathname === "/hostname") sendText(response, 200, name);
-	else if (status !== undefined) sendStatus(response, Number(status), name);
-	else if (pathname === "/delay") sendLater(response, searchParams.get("ms"), name);
-	else sendJson(response, described(request, served));
-}
+	constructor(ports: EchoPorts) {
+		this.#ports = ports;
+		const server = createServer((request, response) => {
+			request.resume();
+			const connection = this.#connections.get(request.socket);
+			if (connection === undefined) response.destroy();
+			else this.#answer(connection, request, response);
+		});
+		server.on("clientError", (_error, stream) => this.#refuse(stream));
+		// Node's switch for answering a client that has closed its half; its types do not know it.
+		this.#server = Object.assign(server, { httpAllowHalfOpen: true });
+	}
 
-/** Clients can ask for anything, such as `//`, which is no URL. */
-function urlOf(text: string): URL {
-	return new URL(URL.canParse(text, BASE_URL) ? text : "/", BASE_URL);
-}
+	/** Serves the connection; when its pod begins to terminate, it is closed once it is idle. */
+	serve(stream: Duplex, served: Served): void {
+		const connection: Connection = { served, underWay: 0, answers: 0 };
+		this.#connections.set(stream, connection);
+		stream.once(
+			"close",
+			served.follow(() => closeIdle(stream, connection)),
+		);
+		this.#server.emit("connection", stream);
+	}
 
-function described({ method, url, headers }: IncomingMessage, { pod, ip, port }: Served): object {
-	const { name, namespace, nodeName, labels } = pod;
-	return { pod: name, namespace, node: nodeName, labels, ip, port, method, path: url, headers };
-}
+	#answer(connection: Connection, request: Parameters<typeof asked>[0], response: ServerResponse): void {
+		const { served } = connection;
+		connection.underWay++;
+		const answer = echoAnswer(asked(request), served, this.#ports.clock.wallMs());
+		const timer = answer.delayMs > 0 ? setTimeout(() => send(response, served, answer), answer.delayMs) : undefined;
+		response.once("finish", () => {
+			connection.answers++;
+			const line = `${request.method} ${request.url} ${response.statusCode}`;
+			this.#ports.answered({
+				podUID: served.pod.uid,
+				port: served.port,
+				atMs: this.#ports.clock.wallMs(),
+				text: line,
+			});
+		});
+		response.once("close", () => {
+			clearTimeout(timer);
+			connection.underWay--;
+		});
+		if (timer === undefined) send(response, served, answer);
+	}
 
-function sendStatus(response: ServerResponse, status: number, name: string): void {
-	if (status >= 200 && status <= 599) sendText(response, status, name);
-	else sendText(response, 400, `/status/${status}: want a status from 200 to 599`);
-}
-
-function sendLater(response: ServerResponse, ms: string | null, name: string): void {
-	const delayMs = ms === null || ms === "" ? Number.NaN : Number(ms);
-	if (delayMs >= 0 && delayMs <= DELAY_MS_MAX) {
-		const timer = setTimeout(() => sendText(response, 200, name), delayMs);
-		response.once("close", () => clearTimeout(timer));
-	} else {
-		sendText(response, 400, `/delay: want ms from 0 to ${DELAY_MS_MAX}, such as /delay?ms=250`);
+	#refuse(stream: Duplex): void {
+		const name = this.#connections.get(stream)?.served.pod.name;
+		const header = name === undefined ? "" : `${POD_HEADER}: ${name}\r\n`;
+		stream.end(`HTTP/1.1 400 Bad Request\r\n${header}Connection: close\r\n\r\n`);
 	}
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-	response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+function asked({
+	method = "GET",
+	url = "/",
+	headers,
+}: {
+	method?: string | undefined;
+	url?: string | undefined;
+	headers: Parameters<typeof echoAnswer>[0]["headers"];
+}): Parameters<typeof echoAnswer>[0] {
+	return { method, url, headers };
 }
 
-function sendJson(response: ServerResponse, body: object): void {
-	response.writeHead(200, { "content-type": "application/json" }).end(`${JSON.stringify(body)}\n`);
+/** Asked at the end of the answer, not at its begin: the pod may have begun to terminate meanwhile. */
+function send(response: ServerResponse, { pod }: Served, { status, headers, body }: EchoAnswer): void {
+	for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+	response.setHeader(POD_HEADER, pod.name);
+	if (pod.isTerminating) response.setHeader("connection", "close");
+	response.writeHead(status).end(body);
+}
+
+/** One that has not asked anything yet is left: its first answer says that it is the last. */
+function closeIdle(stream: Duplex, { served, underWay, answers }: Connection): void {
+	if (served.pod.isTerminating && underWay === 0 && answers > 0) stream.end(() => stream.destroy());
 }

@@ -3,7 +3,8 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { VirtualClock } from "../testing/virtual-clock.ts";
-import { type EchoPod, EchoPods } from "./echo-pods.ts";
+import type { EchoPod } from "./echo-pod.ts";
+import { EchoPods } from "./echo-pods.ts";
 
 function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod {
 	return {
@@ -15,6 +16,7 @@ function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod
 		ips: [ip],
 		labels: { app: "web" },
 		isReady: true,
+		isTerminating: false,
 		...more,
 	};
 }
@@ -51,11 +53,20 @@ describe("EchoPods", () => {
 		{ asked: "GET /delay?ms=1", status: "200 OK", body: /^web-1$/ },
 		{ asked: "GET /delay?ms=60001", status: "400 Bad Request", body: /want ms from 0 to 60000/ },
 		{ asked: "GET /delay", status: "400 Bad Request", body: /want ms/ },
+		{
+			asked: "GET /headers?x-a=1&X-A=2&x-b=",
+			status: "200 OK.*\\r\\nx-a: 1\\r\\nx-a: 2\\r\\nx-b: \\r\\n",
+			body: /^web-1$/,
+		},
+		{ asked: "GET /headers?content-length=1", status: "400 Bad Request", body: /"content-length": want a header/ },
+		{ asked: "GET /headers?x-a=a%0D%0Ab", status: "400 Bad Request", body: /"x-a": want a header/ },
+		{ asked: "GET /healthz", status: "200 OK", body: /^ok$/ },
 		{ asked: "GET //", status: "200 OK", body: /"path":"\/\/"/ },
 	])("answers $asked with $status, even to a client that has closed its half", async ({ asked, status, body }) => {
 		const request = `${asked} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 		const [head = "", content = ""] = (await ask(connected(onePod(), "10.244.0.2"), request)).split("\r\n\r\n");
-		expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status}`));
+		expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status}`, "s"));
+		expect(head).toContain("\r\nsliceplane-pod: web-1\r\n");
 		expect(content.replaceAll(/^[0-9a-f]+\r\n|\r\n0$/g, "")).toMatch(body);
 	});
 
@@ -116,5 +127,64 @@ describe("EchoPods", () => {
 		expect(stream.readableEnded).toBe(false);
 		pods.put(echoPod("web-1", "10.244.0.2", { uid: "other" }));
 		await once(stream, "end");
+	});
+
+	test("is not well while its annotations say so, though it may be Ready", async () => {
+		const pods = onePod();
+		const asked = async (more: Partial<EchoPod>): Promise<string> => {
+			pods.put(echoPod("web-1", "10.244.0.2", more));
+			return (await ask(connected(pods, "10.244.0.2"), "GET /readyz HTTP/1.0\r\n\r\n")).slice(9, 12);
+		};
+		const nowMs = new VirtualClock().wallMs();
+		expect(await asked({ health: { fromMs: nowMs + 1, untilMs: undefined } })).toBe("503");
+		expect(await asked({ health: { fromMs: nowMs, untilMs: nowMs + 1 }, isReady: false })).toBe("200");
+		expect(await asked({ health: { fromMs: 0, untilMs: nowMs } })).toBe("503");
+		expect(await asked({ isReady: false })).toBe("503");
+	});
+});
+
+describe("a pod that terminates", () => {
+	const Terminating = echoPod("web-1", "10.244.0.2", { isTerminating: true });
+
+	async function answerOn(stream: Duplex, path: string): Promise<string> {
+		stream.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+		const [chunk] = await once(stream, "data");
+		return String(chunk);
+	}
+
+	/** Without closing its own half. */
+	function untilClosed(stream: Duplex, path: string): Promise<string> {
+		stream.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+		return text(stream);
+	}
+
+	test("closes connections that are idle", async () => {
+		const pods = onePod();
+		const stream = connected(pods, "10.244.0.2");
+		expect(await answerOn(stream, "/hostname")).toContain("Connection: keep-alive");
+		pods.put(Terminating);
+		await once(stream.resume(), "end");
+	});
+
+	test("finishes the answer that is under way, says that it is the last, and closes", async () => {
+		const pods = onePod();
+		const stream = connected(pods, "10.244.0.2");
+		const answer = untilClosed(stream, "/delay?ms=30");
+		await new Promise((resolve) => setImmediate(resolve));
+		pods.put(Terminating);
+		expect(await answer).toMatch(/^HTTP\/1.1 200 OK.*connection: close/is);
+	});
+
+	test("still takes new connections, for one answer each, and echoes bytes until it is gone", async () => {
+		const pods = onePod();
+		const raw = connected(pods, "10.244.0.2");
+		raw.write("one");
+		expect(String((await once(raw, "data"))[0])).toBe("one");
+		pods.put(Terminating);
+		expect(await untilClosed(connected(pods, "10.244.0.2"), "/hostname")).toMatch(/connection: close/i);
+		raw.write("two");
+		expect(String((await once(raw, "data"))[0])).toBe("two");
+		pods.remove("default/web-1");
+		await once(raw, "end");
 	});
 });

@@ -1,109 +1,121 @@
 /**
- * Pods that answer without a process and without a listener: HTTP by one shared server, and any other
- * bytes come back as they went. Every port of a pod answers.
+ * Pods that answer without a process and without a listener: HTTP and gRPC, and any other bytes come back as
+ * they went. Every port of a pod answers.
  */
-import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import type { StringMap } from "../api/types/meta.ts";
-import { type EchoPorts, echoHttpServer, type Served } from "./echo-http.ts";
+import { EchoHttp, type EchoPorts } from "./echo-http.ts";
+import { serveEchoHttp2 } from "./echo-http2.ts";
+import type { EchoPod, Served } from "./echo-pod.ts";
 import { memoryPair } from "./memory-pair.ts";
 
-export interface EchoPod {
-	/** `namespace/name`. */
-	readonly key: string;
-	/** Another pod of the same name has another one. */
-	readonly uid: string;
-	readonly name: string;
-	readonly namespace: string;
-	readonly nodeName: string;
-	readonly ips: readonly string[];
-	readonly labels: StringMap;
-	readonly isReady: boolean;
+/** A pod that is there, and everything that is open to it. */
+interface LivePod {
+	pod: EchoPod;
+	readonly connections: Set<Duplex>;
+	readonly followers: Set<() => void>;
 }
 
 /** Every way a request can begin; a connection that begins otherwise is no HTTP. */
 const METHODS = ["GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "PATCH ", "OPTIONS ", "TRACE ", "CONNECT "];
-const METHOD_LENGTH_MAX = 8;
+/** How a client begins that knows that HTTP/2 is spoken. */
+const HTTP2_PREFACE = "PRI * HT";
+const STARTS = [...METHODS, HTTP2_PREFACE];
+const START_LENGTH_MAX = 8;
 
 export class EchoPods {
-	readonly #pods = new Map<string, EchoPod>();
+	readonly #ports: EchoPorts;
+	readonly #pods = new Map<string, LivePod>();
 	/** Pods of one node's network share its address: the one that came last answers. */
-	readonly #byIP = new Map<string, readonly EchoPod[]>();
-	readonly #connections = new Map<string, Set<Duplex>>();
-	readonly #served = new WeakMap<object, Served>();
-	readonly #http: Server;
+	readonly #byIP = new Map<string, readonly LivePod[]>();
+	readonly #http: EchoHttp;
 
 	constructor(ports: EchoPorts) {
-		this.#http = echoHttpServer(ports, (connection) => this.#served.get(connection));
+		this.#ports = ports;
+		this.#http = new EchoHttp(ports);
 	}
 
-	/** A pod with a new uid is another one: connections to the old one end. */
+	/** A pod with a new uid is another one: connections to the old one end. One that terminates drains its own. */
 	put(pod: EchoPod): void {
 		const known = this.#pods.get(pod.key);
-		if (known !== undefined && known.uid !== pod.uid) this.remove(pod.key);
-		else if (known !== undefined) this.#withdraw(known);
-		this.#pods.set(pod.key, pod);
-		for (const ip of pod.ips) this.#byIP.set(ip, [...(this.#byIP.get(ip) ?? []), pod]);
+		if (known !== undefined && known.pod.uid !== pod.uid) this.remove(pod.key);
+		const live = this.#pods.get(pod.key) ?? { pod, connections: new Set(), followers: new Set() };
+		this.#withdraw(live);
+		live.pod = pod;
+		this.#pods.set(pod.key, live);
+		for (const ip of pod.ips) this.#byIP.set(ip, [...(this.#byIP.get(ip) ?? []), live]);
+		for (const changed of [...live.followers]) changed();
 	}
 
 	/** Its connections end, as those of a process do that ends. */
 	remove(key: string): void {
-		const pod = this.#pods.get(key);
-		if (pod === undefined) return;
+		const live = this.#pods.get(key);
+		if (live === undefined) return;
 		this.#pods.delete(key);
-		this.#withdraw(pod);
-		for (const connection of this.#connections.get(pod.uid) ?? []) connection.destroy();
+		this.#withdraw(live);
+		for (const connection of live.connections) connection.destroy();
+	}
+
+	/** The pod that has the address. */
+	at(ip: string): EchoPod | undefined {
+		return this.#byIP.get(ip)?.at(-1)?.pod;
 	}
 
 	/** The client's end of a new connection; undefined when no pod has the address. */
 	connect(ip: string, port: number): Duplex | undefined {
-		const pod = this.#byIP.get(ip)?.at(-1);
-		if (pod === undefined) return undefined;
+		const live = this.#byIP.get(ip)?.at(-1);
+		if (live === undefined) return undefined;
 		const [client, end] = memoryPair();
-		this.#track(pod.uid, end);
-		this.#served.set(end, { pod, ip, port });
+		live.connections.add(end);
+		end.once("close", () => live.connections.delete(end));
 		end.on("error", () => undefined);
-		this.#serve(end);
+		this.#serve(end, servedOf(live, ip, port));
 		return client;
 	}
 
-	/** Every port of a pod sends datagrams back as they came; undefined when no pod has the address. */
+	/** Every port of a pod sends datagrams back as they came; undefined when no pod without a process has the address. */
 	answerDatagram(ip: string, bytes: Uint8Array): Uint8Array | undefined {
-		return this.#byIP.has(ip) ? bytes : undefined;
+		const pod = this.at(ip);
+		return pod === undefined || pod.forwards !== undefined ? undefined : bytes;
 	}
 
-	#withdraw(pod: EchoPod): void {
-		for (const ip of pod.ips) {
-			const left = (this.#byIP.get(ip) ?? []).filter(({ key }) => key !== pod.key);
+	#withdraw(live: LivePod): void {
+		for (const ip of live.pod.ips) {
+			const left = (this.#byIP.get(ip) ?? []).filter((each) => each !== live);
 			if (left.length === 0) this.#byIP.delete(ip);
 			else this.#byIP.set(ip, left);
 		}
 	}
 
-	#track(uid: string, end: Duplex): void {
-		const open = this.#connections.get(uid) ?? new Set<Duplex>();
-		this.#connections.set(uid, open.add(end));
-		end.once("close", () => {
-			open.delete(end);
-			if (open.size === 0 && this.#connections.get(uid) === open) this.#connections.delete(uid);
-		});
-	}
-
 	/** Looks at the first bytes, puts them back, and hands the connection to whom it belongs. */
-	#serve(end: Duplex): void {
+	#serve(end: Duplex, served: Served): void {
 		let seen = "";
 		const ended = (): void => void end.end(seen, "latin1");
 		const read = (chunk: Buffer): void => {
 			seen += chunk.toString("latin1");
-			const start = seen.slice(0, METHOD_LENGTH_MAX);
-			const isHttp = METHODS.some((method) => start.startsWith(method));
-			if (!isHttp && METHODS.some((method) => method.startsWith(start))) return;
+			const first = seen.slice(0, START_LENGTH_MAX);
+			const start = STARTS.find((each) => first.startsWith(each));
+			if (start === undefined && STARTS.some((each) => each.startsWith(first))) return;
 			end.off("data", read).off("end", ended).pause();
 			end.unshift(Buffer.from(seen, "latin1"));
-			if (isHttp) this.#http.emit("connection", end);
-			else end.pipe(end);
+			if (start === undefined) end.pipe(end);
+			else if (start === HTTP2_PREFACE) serveEchoHttp2(this.#ports, end, served);
+			else this.#http.serve(end, served);
 			process.nextTick(() => end.resume());
 		};
 		end.on("data", read).on("end", ended);
 	}
+}
+
+function servedOf(live: LivePod, ip: string, port: number): Served {
+	return {
+		get pod(): EchoPod {
+			return live.pod;
+		},
+		ip,
+		port,
+		follow(changed): () => void {
+			live.followers.add(changed);
+			return () => live.followers.delete(changed);
+		},
+	};
 }

@@ -5,6 +5,8 @@ import type { MessagePort } from "node:worker_threads";
 type Message =
 	| { readonly kind: "data"; readonly bytes: Uint8Array }
 	| { readonly kind: "end" }
+	/** What the peer stands for is connected, too. */
+	| { readonly kind: "connected" }
 	/** So many bytes were taken: the writer may go on. */
 	| { readonly kind: "taken"; readonly bytes: number }
 	| { readonly kind: "broken"; readonly message: string };
@@ -31,6 +33,11 @@ export class MessagePortStream extends Duplex {
 			if (!this.#hasEnd) this.destroy();
 			else if (this.#waiting !== undefined) this.#release();
 		});
+	}
+
+	/** Lets the peer's stream emit `connect`. */
+	tellConnected(): void {
+		this.#post({ kind: "connected" });
 	}
 
 	override _read(): void {
@@ -64,6 +71,9 @@ export class MessagePortStream extends Duplex {
 			case "data":
 				this.#untold += message.bytes.length;
 				if (this.push(Buffer.from(message.bytes))) this._read();
+				return;
+			case "connected":
+				this.emit("connect");
 				return;
 			case "end":
 				this.#hasEnd = true;

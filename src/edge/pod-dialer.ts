@@ -4,20 +4,28 @@ import type { Duplex } from "node:stream";
 import { type CIDR, contains, parseIP } from "../api/ip.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
 import type { Dialer, DialResult } from "../proxy/ports.ts";
-import type { EchoPods } from "./echo-pods.ts";
+import type { EchoPod } from "./echo-pod.ts";
 import { KEEP_ALIVE_MS } from "./splice.ts";
 
+/** Pods as they are reached in memory. */
+export interface ReachablePods {
+	connect(ip: string, port: number): Duplex | undefined;
+	at(ip: string): Pick<EchoPod, "forwards"> | undefined;
+}
+
 export class PodDialer implements Dialer<Duplex> {
-	readonly #pods: Pick<EchoPods, "connect">;
+	readonly #pods: ReachablePods;
 	readonly #clusterRanges: readonly CIDR[];
 
 	/** `clusterRanges`: addresses there exist in memory only, and are never looked for on a real network. */
-	constructor(pods: Pick<EchoPods, "connect">, clusterRanges: readonly CIDR[]) {
+	constructor(pods: ReachablePods, clusterRanges: readonly CIDR[]) {
 		this.#pods = pods;
 		this.#clusterRanges = clusterRanges;
 	}
 
 	dial({ ip, port }: Target, signal: AbortSignal): Promise<DialResult<Duplex>> {
+		const forwards = this.#pods.at(ip)?.forwards;
+		if (forwards !== undefined) return dialForward(ip, port, forwards[port], signal);
 		const stream = this.#pods.connect(ip, port);
 		if (stream !== undefined) return Promise.resolve({ kind: "connected", stream });
 		if (!this.#isClusterIP(ip)) return dialTcp(ip, port, signal);
@@ -28,6 +36,19 @@ export class PodDialer implements Dialer<Duplex> {
 		const ip = parseIP(text);
 		return ip !== undefined && this.#clusterRanges.some((range) => contains(range, ip));
 	}
+}
+
+/** To the process that stands for the pod. */
+async function dialForward(
+	ip: string,
+	port: number,
+	localPort: number | undefined,
+	signal: AbortSignal,
+): Promise<DialResult<Duplex>> {
+	if (localPort === undefined) {
+		return { kind: "failed", message: `connect ECONNREFUSED ${ip}:${port}: no container of the pod has this port` };
+	}
+	return dialTcp("127.0.0.1", localPort, signal);
 }
 
 /** Over the machine's own network; names are looked up there, too. */

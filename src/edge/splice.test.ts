@@ -138,7 +138,7 @@ describe("TcpListeners", () => {
 
 describe("PodDialer", () => {
 	const range = { base: { family: "IPv4", value: 0x0af40000n }, prefixLength: 16 } as const;
-	const nobody = { connect: () => undefined };
+	const nobody = { connect: () => undefined, at: () => undefined };
 	const never = new AbortController().signal;
 
 	test("refuses an address of the cluster that no pod has, without asking a real network", async () => {
@@ -155,6 +155,18 @@ describe("PodDialer", () => {
 		result.stream.destroy();
 		const refused = await dialer.dial({ ip: "127.0.0.1", port: await freePort() }, never);
 		expect(refused).toMatchObject({ kind: "failed", message: expect.stringContaining("ECONNREFUSED") });
+	});
+
+	test("dials the process that stands for a pod, at its port of this machine", async () => {
+		const { address } = await listening((client) => client.stream.end("process"));
+		const forwards = { 80: address.port };
+		const pods = { connect: () => undefined, at: () => ({ forwards }) };
+		const dialer = new PodDialer(pods, [range]);
+		const result = await dialer.dial({ ip: "10.244.0.2", port: 80 }, never);
+		if (result.kind === "failed") throw new Error(result.message);
+		expect(await text(result.stream)).toBe("process");
+		const other = await dialer.dial({ ip: "10.244.0.2", port: 81 }, never);
+		expect(other).toMatchObject({ kind: "failed", message: expect.stringContaining("no container of the pod has") });
 	});
 });
 

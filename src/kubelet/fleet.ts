@@ -6,37 +6,40 @@
  */
 import { keyOf, splitKey } from "../api/resource.ts";
 import { NODES, PODS } from "../api/resource-names.ts";
+import { compareResourceVersions } from "../api/resource-version.ts";
 import { hasReason } from "../api/status.ts";
 import type { Pod } from "../api/types/core.ts";
-import type { Clock } from "../kernel/clock.ts";
 import { deepEqual } from "../kernel/json.ts";
-import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
-import type { ContainerLogs } from "../machinery/container-logs.ts";
-import type { EventSink } from "../machinery/event-recorder.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { type Behaviour, behaviourOf } from "../plan/pod-lifecycle/behaviour.ts";
-import { podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
-import { nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
+import { type PodPlace, podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
+import { healthTimes, nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
 import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { FAILED_ANNOTATION, Heartbeats } from "./heartbeats.ts";
 import { NodeAddresses } from "./node-addresses.ts";
 import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
+import { hasOwnLife, hasProcess, PodContainers, type PodContainersPorts } from "./pod-containers.ts";
 import { PodLogger } from "./pod-logger.ts";
+import type { PortMap } from "./ports.ts";
 
-export interface FleetPorts {
+export interface FleetPorts extends PodContainersPorts {
 	readonly client: ApiClient;
 	readonly informers: Informers;
-	readonly clock: Clock;
-	readonly log: Logger;
 	readonly metrics: Metrics;
-	readonly recorder: EventSink;
-	readonly logs: ContainerLogs;
+}
+
+/** What its node knows of a Pod beyond its status. */
+export interface PodInside {
+	/** When it is well, by its annotations. */
+	readonly health: ReturnType<typeof healthTimes>;
+	/** Ports of this machine that its processes listen on, by its own; undefined: it has none. */
+	readonly forwards: PortMap | undefined;
 }
 
 /** A Pod as its node knows it. */
@@ -48,8 +51,10 @@ interface Runtime {
 	/** undefined as long as it has none. */
 	podIPs: readonly string[] | undefined;
 	run: PodRun;
-	/** resourceVersion of the status that was written last: nothing new comes with its event. */
-	written: string | undefined;
+	/** undefined before they run, and where time alone tells how they are doing. */
+	containers: PodContainers | undefined;
+	/** The Pod as its status was written last: nothing new comes with its event, which may be still to come. */
+	written: Pod | undefined;
 	/** The time of the next step in the heap; an older entry there is void. */
 	dueMs: number | undefined;
 	isBusy: boolean;
@@ -119,7 +124,15 @@ export class Fleet {
 			this.#startDue();
 			await this.#untilNext(signal);
 		}
+		for (const { containers } of this.#runtimes.values()) containers?.leave();
 		await beating;
+	}
+
+	/** undefined for Pods that are none of its own. */
+	inside(podUID: string): PodInside | undefined {
+		const runtime = this.#runtimes.get(podUID);
+		if (runtime === undefined) return undefined;
+		return { health: healthTimes(runtime.run, runtime.behaviour), forwards: runtime.containers?.forwards };
 	}
 
 	/** Makes the node fall silent: no heartbeats, and nothing happens to its Pods. */
@@ -161,7 +174,7 @@ export class Fleet {
 
 	#see(pod: Pod): void {
 		const runtime = this.#runtimeOf(pod);
-		if (runtime === undefined || pod.metadata.resourceVersion === runtime.written) return;
+		if (runtime === undefined || isSame(pod, runtime.written)) return;
 		const nowMs = this.#ports.clock.wallMs();
 		runtime.run = stoppedRun(runtime.run, pod, nowMs);
 		this.#schedule(runtime, nowMs);
@@ -173,7 +186,9 @@ export class Fleet {
 		if (known !== undefined) return known;
 		const node = this.#nodes.get(pod.spec.nodeName ?? "");
 		if (node === undefined || (hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)) return undefined;
-		const behaviour = behaviourOf(pod);
+		const isProcess = hasProcess(pod, this.#ports);
+		const byTime = behaviourOf(pod, this.#ports.prober !== undefined || isProcess);
+		const behaviour = isProcess ? { ...byTime, ...ENDS_BY_ITSELF } : byTime;
 		for (const message of behaviour.problems) this.#warn(pod, "InvalidAnnotation", message);
 		const runtime: Runtime = {
 			key: keyOf(pod),
@@ -182,6 +197,7 @@ export class Fleet {
 			behaviour,
 			podIPs: adoptedAddresses(pod, node),
 			run: runOf(pod, behaviour, this.#ports.clock.wallMs()),
+			containers: undefined,
 			written: undefined,
 			dueMs: undefined,
 			isBusy: false,
@@ -229,6 +245,7 @@ export class Fleet {
 		const runtime = this.#runtimes.get(pod.metadata.uid);
 		if (runtime === undefined) return;
 		this.#runtimes.delete(runtime.uid);
+		runtime.containers?.close();
 		this.#podLogger.forget(runtime.uid);
 		this.#release(runtime, pod);
 	}
@@ -291,8 +308,9 @@ export class Fleet {
 		const { clock, log } = this.#ports;
 		if (this.#heartbeats.isSilent(runtime.node.node.name)) return undefined;
 		try {
-			const pod = this.#ports.informers.of(PODS).get(runtime.key);
-			if (pod === undefined || pod.metadata.uid !== runtime.uid) return undefined;
+			const seen = this.#ports.informers.of(PODS).get(runtime.key);
+			if (seen === undefined || seen.metadata.uid !== runtime.uid) return undefined;
+			const pod = newer(seen, runtime.written);
 			this.#place(runtime, pod);
 			const nowMs = clock.wallMs();
 			await this.#bringForward(runtime, pod, nowMs);
@@ -312,6 +330,7 @@ export class Fleet {
 	async #bringForward(runtime: Runtime, pod: Pod, nowMs: number): Promise<void> {
 		const isOver = hasEnded(pod) || (await this.#writeStatus(runtime, pod, nowMs));
 		if (!isOver) return;
+		runtime.containers?.close();
 		this.#release(runtime, pod);
 		if (pod.metadata.deletionTimestamp === undefined) return;
 		const options = { gracePeriodSeconds: 0, preconditions: { uid: runtime.uid } };
@@ -321,18 +340,43 @@ export class Fleet {
 	/** Whether the Pod has ended. */
 	async #writeStatus(runtime: Runtime, pod: Pod, nowMs: number): Promise<boolean> {
 		const { run, behaviour, node, podIPs = [] } = runtime;
-		const stage = stageAt(run, behaviour, nowMs);
 		const place = { hostIPs: node.node.addresses, podIPs };
-		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs);
+		const byTime = stageAt(run, behaviour, nowMs);
+		if (byTime.kind === "running") runtime.containers ??= await this.#startContainers(runtime, pod, place, byTime);
+		const { containers } = runtime;
+		if (run.stopping !== undefined) containers?.stop(run.stopping.deadlineMs);
+		const stage = containers?.stage(byTime) ?? byTime;
+		const status = podStatusAt(pod, place, stage, run.seenMs, nowMs, containers?.runs);
 		if (!deepEqual(status, pod.status)) {
-			const written = await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
-			runtime.written = written.metadata.resourceVersion;
+			runtime.written = await this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
 		}
-		this.#podLogger.at(pod, podIPs, stage);
+		this.#podLogger.at(pod, podIPs, stage, containers?.forwards === undefined);
 		return stage.kind === "ended";
+	}
+
+	async #startContainers(
+		runtime: Runtime,
+		pod: Pod,
+		place: PodPlace,
+		{ startedMs }: { readonly startedMs: number },
+	): Promise<PodContainers | undefined> {
+		if (!hasOwnLife(pod, this.#ports)) return undefined;
+		const changed = (): void => this.#schedule(runtime, this.#ports.clock.wallMs());
+		return PodContainers.start(this.#ports, pod, place, { behaviour: runtime.behaviour, startedMs, changed });
 	}
 }
 
+function isSame(pod: Pod, other: Pod | undefined): boolean {
+	return pod.metadata.resourceVersion === other?.metadata.resourceVersion;
+}
+
+function newer(pod: Pod, other: Pod | undefined): Pod {
+	const [a, b] = [pod.metadata.resourceVersion ?? "", other?.metadata.resourceVersion ?? ""];
+	return other !== undefined && compareResourceVersions(a, b) < 0 ? other : pod;
+}
+
+/** A process ends when it does, and not when an annotation says so. */
+const ENDS_BY_ITSELF = { stopMs: undefined, exitAfterMs: undefined } as const;
 /** With nothing due, the loop still looks around so often. */
 const IDLE_MS = 60_000;
 /** Why a sleep ended early: made once, since an AbortController makes an error with a stack of its own each time. */

@@ -12,13 +12,13 @@ export class PodLogger {
 		this.#logs = logs;
 	}
 
-	/** The Pod is in this stage now. */
-	at({ metadata, spec }: Pod, podIPs: readonly string[], stage: Stage): void {
+	/** The Pod is in this stage now. `isSimulated`: no process prints anything itself. */
+	at({ metadata, spec }: Pod, podIPs: readonly string[], stage: Stage, isSimulated = true): void {
 		const told = this.#told.get(metadata.uid) ?? "starting";
 		if (told === stage.kind) return;
 		this.#told.set(metadata.uid, stage.kind);
 		const { startedMs } = stage.kind === "starting" ? {} : stage;
-		if (told === "starting" && startedMs !== undefined) {
+		if (isSimulated && told === "starting" && startedMs !== undefined) {
 			this.#toAll(
 				metadata.uid,
 				spec.containers,
@@ -27,7 +27,7 @@ export class PodLogger {
 			);
 		}
 		if (stage.kind !== "ended") return;
-		if (startedMs !== undefined) {
+		if (isSimulated && startedMs !== undefined) {
 			this.#toAll(metadata.uid, spec.containers, stage.endedMs, `ended with exit code ${stage.exitCode}`);
 		}
 		this.#logs.end(metadata.uid);

@@ -1,80 +1,140 @@
 import { describe, expect, test } from "vitest";
-import { servedService } from "../plan/service-map/served-service.ts";
-import { service } from "../testing/builders.ts";
+import { parseCIDR } from "../api/ip.ts";
+import type { Service } from "../api/types/core.ts";
+import { assertDefined } from "../kernel/assert.ts";
+import { meta, service } from "../testing/builders.ts";
 import { FakeNetwork } from "../testing/fake-network.ts";
 import { SeededRandom } from "../testing/seeded.ts";
 import { silentLogger } from "../testing/silent.ts";
-import { podRange, sliceOf } from "../testing/slice-worlds.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { Gateway } from "./gateway.ts";
 import { NodeProxies } from "./node-proxies.ts";
 
-/** Nodes n1, with the Service's only Pod, and n2; policy Local. */
-function harness(options: { readonly terminatingFallback?: boolean } = {}, isTerminating = false) {
-	const net = new FakeNetwork();
+const cidr = (text: string) => assertDefined(parseCIDR(text), text);
+
+function harness(asNode = "") {
 	const clock = new VirtualClock();
 	const random = new SeededRandom(1);
-	const proxies = new NodeProxies(
-		{ clock, random },
-		{ clusterCIDRs: [], serviceCIDRs: [], ownAddresses: [], ...options },
-	);
-	for (const [name, ip] of Object.entries({ n1: "172.18.0.2", n2: "172.18.0.3" })) {
-		proxies.putNode({ name, zone: "", addresses: [ip] });
-	}
-	const owner = service("web", {
-		type: "LoadBalancer",
-		externalTrafficPolicy: "Local",
-		healthCheckNodePort: 32_000,
-		ports: [{ name: "http", port: 80, targetPort: 8080, nodePort: 30_080 }],
-	});
-	const made = sliceOf("web-a", podRange(1, 2));
-	const conditions = { ready: !isTerminating, serving: true, terminating: isTerminating };
-	const endpoints = (made.endpoints ?? []).map((each) => ({ ...each, nodeName: "n1", conditions }));
-	const slice = { ...made, endpoints, ports: [{ name: "http", protocol: "TCP", port: 8080 } as const] };
-	proxies.putService(servedService(owner, [slice], "1"));
-	const told: string[] = [];
+	const net = new FakeNetwork();
+	const options = {
+		clusterCIDRs: [cidr("10.244.0.0/16")],
+		serviceCIDRs: [cidr("10.96.0.0/16")],
+		ownAddresses: ["127.0.0.1"],
+	};
+	const proxies = new NodeProxies({ clock, random }, options);
+	for (const n of [1, 2]) proxies.putNode({ name: `n${n}`, zone: "", addresses: [`192.168.0.${n}`] });
+	const put = (made: Service, pods: readonly (readonly [ip: string, node: string])[]): void => {
+		const endpoints = pods.map(([ip, nodeName]) => ({ addresses: [ip], nodeName, conditions: { ready: true } }));
+		const labels = { "kubernetes.io/service-name": made.metadata.name };
+		const ports = [{ name: "http", protocol: "TCP", port: 8080 } as const];
+		const metadata = meta(`${made.metadata.name}-1`, { labels });
+		const slice = {
+			apiVersion: "discovery.k8s.io/v1",
+			kind: "EndpointSlice",
+			metadata,
+			addressType: "IPv4",
+			endpoints,
+			ports,
+		} as const;
+		proxies.putService({ key: `default/${made.metadata.name}`, asOf: "1", service: made, slices: [slice] });
+	};
+	const names = {
+		clusterDomain: "cluster.local",
+		namespace: "default",
+		service: (key: string) => proxies.service(key),
+	};
 	const gateway = new Gateway<string>({
 		proxies,
-		asNode: "",
-		names: { clusterDomain: "cluster.local", namespace: "default", service: (key) => proxies.service(key) },
+		asNode,
+		names,
 		dialer: net,
-		dialName: (host, port) => net.dial({ ip: host, port }, new AbortController().signal),
+		dialName: async (host, port) => ({ kind: "connected", stream: `outside ${host}:${port}` }),
 		clock,
 		random,
 		log: silentLogger,
 		healthChecks: net,
-		decided: ({ node, route, chosen }) => told.push(`${node} ${route.kind} ${chosen?.by ?? ""}`.trimEnd()),
 	});
-	return { gateway, told };
+	const reach = async (host: string, port: number): Promise<string> => {
+		const result = await gateway.connect(host, port, "127.0.0.1");
+		return result.kind === "connected" ? result.stream : result.kind;
+	};
+	return { net, put, reach, clock };
 }
 
-describe("a node's address", () => {
+const WEB = [
+	["10.244.0.1", "n1"],
+	["10.244.0.2", "n2"],
+] as const;
+
+describe("Gateway", () => {
 	test.each([
-		{ node: "with the Pod", ip: "172.18.0.2", port: 32_000, result: { kind: "connected", stream: "health 200" } },
-		{ node: "without one", ip: "172.18.0.3", port: 32_000, result: { kind: "connected", stream: "health 503" } },
-	])("has its own answer to health checks: the node $node", async ({ ip, port, result }) => {
-		expect(await harness().gateway.connect(ip, port, "127.0.0.1")).toEqual(result);
+		["a name", "web", 80, /^10\.244\.0\.[12]:8080$/],
+		["a cluster IP", "10.96.0.10", 80, /^10\.244\.0\.[12]:8080$/],
+		["a Pod's address", "10.244.0.2", 9999, /^10\.244\.0\.2:9999$/],
+		["a node port at a node's address", "192.168.0.2", 30_080, /^10\.244\.0\.[12]:8080$/],
+		["another port of a cluster IP", "10.96.0.10", 81, /^refused$/],
+		["a cluster IP that nobody has", "10.96.9.9", 80, /^silent$/],
+		["a name that the cluster would have", "nope.default.svc", 80, /^unknown-host$/],
+		["a host of the outside world", "www.example.com", 443, /^outside www\.example\.com:443$/],
+		["an address of the outside world", "192.0.2.1", 443, /^192\.0\.2\.1:443$/],
+	])("reaches %s", async (_, host, port, stream) => {
+		const { put, reach } = harness();
+		put(service("web", { type: "NodePort", ports: [{ name: "http", port: 80, nodePort: 30_080 }] }), WEB);
+		expect(await reach(host, port)).toMatch(stream);
 	});
 
-	test("gives external clients local Pods only, and says why to those who follow decisions", async () => {
-		const { gateway, told } = harness();
-		expect(await gateway.connect("172.18.0.2", 30_080, "127.0.0.1")).toMatchObject({ kind: "connected" });
-		expect(await gateway.connect("172.18.0.3", 30_080, "127.0.0.1")).toMatchObject({ kind: "silent" });
-		expect(told).toEqual(["n1 forward the only one", "n2 drop"]);
+	test("goes to another endpoint when one refuses, and says so when all do", async () => {
+		const { net, put, reach } = harness();
+		put(service("web", { ports: [{ name: "http", port: 80 }] }), WEB);
+		net.refusing.add("10.244.0.1:8080");
+		expect(new Set([await reach("web", 80), await reach("web", 80)])).toEqual(new Set(["10.244.0.2:8080"]));
+		net.refusing.add("10.244.0.2:8080");
+		expect(await reach("web", 80)).toBe("refused");
 	});
 
-	test.each([
-		{ terminatingFallback: true, kind: "connected" },
-		{ terminatingFallback: false, kind: "silent" },
-	])("with a terminating Pod is $kind with terminatingFallback $terminatingFallback, and not healthy", async (row) => {
-		const { gateway } = harness({ terminatingFallback: row.terminatingFallback }, true);
-		expect(await gateway.connect("172.18.0.2", 30_080, "127.0.0.1")).toMatchObject({ kind: row.kind });
-		expect(await gateway.connect("172.18.0.2", 32_000, "127.0.0.1")).toMatchObject({ stream: "health 503" });
+	test("sees Services as the node does that it was told", async () => {
+		const local = { internalTrafficPolicy: "Local", ports: [{ name: "http", port: 80 }] } as const;
+		for (const [node, stream] of [
+			["n1", "10.244.0.1:8080"],
+			["n2", "silent"],
+		] as const) {
+			const { put, reach } = harness(node);
+			put(service("web", local), [["10.244.0.1", "n1"]]);
+			expect(await reach("web", 80)).toBe(stream);
+		}
 	});
-});
 
-test("an address of no Service is the endpoint itself, and tried once", async () => {
-	const { gateway, told } = harness();
-	expect(await gateway.connect("10.9.9.9", 80, "127.0.0.1")).toEqual({ kind: "connected", stream: "10.9.9.9:80" });
-	expect(told).toEqual([" absent the only one"]);
+	test("an external policy Local holds at each node's address for itself", async () => {
+		const { put, reach } = harness();
+		const spec = {
+			type: "NodePort",
+			externalTrafficPolicy: "Local",
+			ports: [{ name: "http", port: 80, nodePort: 30_080 }],
+		} as const;
+		put(service("web", spec), [["10.244.0.1", "n1"]]);
+		expect([await reach("192.168.0.1", 30_080), await reach("192.168.0.2", 30_080)]).toEqual([
+			"10.244.0.1:8080",
+			"silent",
+		]);
+	});
+
+	test("spreads over the addresses of a headless Service, and leaves out those that refuse", async () => {
+		const { net, put, reach } = harness();
+		put(service("web", { clusterIP: "None" }), WEB);
+		const seen = new Set<string>();
+		for (let i = 0; i < 20; i++) seen.add(await reach("web", 8080));
+		expect(seen).toEqual(new Set(["10.244.0.1:8080", "10.244.0.2:8080"]));
+		net.refusing.add("10.244.0.1:8080");
+		for (let i = 0; i < 5; i++) expect(await reach("web", 8080)).toBe("10.244.0.2:8080");
+	});
+
+	test("ExternalNames that point at each other end", async () => {
+		const { put, reach } = harness();
+		const alias = (name: string, externalName: string): void =>
+			put(service(name, { type: "ExternalName", externalName, clusterIP: "" }), []);
+		alias("a", "b.default.svc.cluster.local");
+		alias("b", "a.default.svc.cluster.local");
+		alias("c", "www.example.com");
+		expect([await reach("a", 80), await reach("c", 80)]).toEqual(["unknown-host", "outside www.example.com:80"]);
+	});
 });

@@ -19,6 +19,7 @@ import type { Handler } from "../edge/https-server.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
 import { Fleet } from "../kubelet/fleet.ts";
+import type { ContainerRuntime, Prober } from "../kubelet/ports.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
@@ -39,7 +40,7 @@ import { VirtualClock } from "./virtual-clock.ts";
 /** What `up` can be told, as far as it matters without sockets. */
 type ClusterOptions = Omit<
 	PlaneOptions,
-	"listen" | "kubeconfig" | "cacheFolder" | "network" | "logLevel" | "nodePortRange"
+	"listen" | "kubeconfig" | "cacheFolder" | "network" | "runtime" | "logLevel" | "nodePortRange"
 >;
 
 export interface TestPlaneOptions extends Partial<ClusterOptions> {
@@ -52,6 +53,10 @@ export interface TestPlaneOptions extends Partial<ClusterOptions> {
 	 * kubelets is, once that one's are stopped. `seed` and `epoch` then say nothing.
 	 */
 	readonly over?: TestPlane;
+	/** Lets probes really run. Without it they are taken to succeed. */
+	readonly prober?: Prober;
+	/** Runs containers. Without it they are simulated. */
+	readonly runtime?: ContainerRuntime;
 	/** Wraps the door to the API that controllers and nodes get, such as to refuse some of their writes. */
 	readonly wrapClient?: (client: ApiClient) => ApiClient;
 }
@@ -116,7 +121,9 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const logs = new ContainerLogs(metrics);
 	const queues = new WorkQueues({ clock, metrics });
 	const ports = { client: partsClient, informers, queues, recorder, logs, clock, random, log, metrics };
-	const fleet = settings.nodes === 0 ? [] : [new Fleet(ports, { ...settings, kubeletVersion: "v1.36.2" })];
+	const { prober, runtime } = options;
+	const fleetPorts = { ...ports, ...(prober && { prober }), ...(runtime && { runtime }) };
+	const fleet = settings.nodes === 0 ? [] : [new Fleet(fleetPorts, { ...settings, kubeletVersion: "v1.36.2" })];
 	const stopping = new AbortController();
 	setMaxListeners(0, stopping.signal);
 	const parts = [recorder, ...madeControllers(ports, settings), ...fleet, informers];

@@ -40,6 +40,7 @@ export interface DataPlaneEnginePorts {
 export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
 	readonly #pods: EchoPods;
+	readonly #dialer: PodDialer;
 	readonly #listeners: TcpListeners;
 	readonly #proxies: NodeProxies;
 	#gateway: Listener | undefined;
@@ -59,13 +60,14 @@ export class DataPlaneEngine {
 		const { terminatingFallback = true } = config.faults ?? {};
 		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses, terminatingFallback });
 		const decided = (decision: Decision): void => ports.log.info("Connection", decisionFields(decision));
+		this.#dialer = new PodDialer(this.#pods, ranges);
 		const proxyPorts = {
 			...ports,
 			...(config.logDecisions === true ? { decided } : {}),
 			asNode: config.asNode ?? NO_NODE,
 			healthChecks: new HealthCheckServer(),
 			listeners: this.#listeners,
-			dialer: new PodDialer(this.#pods, ranges),
+			dialer: this.#dialer,
 			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
@@ -80,7 +82,7 @@ export class DataPlaneEngine {
 				void this.#update(message);
 				break;
 			case "connect":
-				this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
+				void this.#connect(message.ip, message.podPort, new MessagePortStream(message.port));
 				break;
 			case "stop":
 				this.#gateway?.close();
@@ -92,11 +94,20 @@ export class DataPlaneEngine {
 		}
 	}
 
-	#connect(ip: string, podPort: number, client: MessagePortStream): void {
+	/** Only to pods: what is none is refused. */
+	async #connect(ip: string, podPort: number, client: MessagePortStream): Promise<void> {
 		client.on("error", () => undefined);
-		const pod = this.#pods.connect(ip, podPort);
-		if (pod === undefined) client.destroy(new Error(`connect ECONNREFUSED ${ip}:${podPort}: no pod has this address`));
-		else splice(client, pod, () => undefined);
+		const closed = new AbortController();
+		client.once("close", () => closed.abort());
+		const result =
+			this.#pods.at(ip) === undefined
+				? { kind: "failed" as const, message: `connect ECONNREFUSED ${ip}:${podPort}: no pod has this address` }
+				: await this.#dialer.dial({ ip, port: podPort }, closed.signal);
+		if (result.kind === "failed") client.destroy(new Error(result.message));
+		else {
+			client.tellConnected();
+			splice(client, result.stream, () => undefined);
+		}
 	}
 
 	async #openGateway(

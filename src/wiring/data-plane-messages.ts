@@ -1,6 +1,6 @@
 /** What the plane and its data plane say to each other. Plain data: it crosses a thread's border. */
 import type { MessagePort } from "node:worker_threads";
-import type { EchoPod } from "../edge/echo-pods.ts";
+import type { EchoPod } from "../edge/echo-pod.ts";
 import type { MetricOptions } from "../kernel/metrics.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ServedService } from "../plan/service-map/served-service.ts";

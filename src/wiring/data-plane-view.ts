@@ -4,8 +4,9 @@ import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts
 import type { Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
-import type { EchoPod } from "../edge/echo-pods.ts";
+import type { EchoPod } from "../edge/echo-pod.ts";
 import { deepEqual } from "../kernel/json.ts";
+import type { PodInside } from "../kubelet/fleet.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
@@ -15,6 +16,13 @@ import type { ProxiedNode } from "../proxy/node-proxies.ts";
 import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
 const BY_SERVICE = "byServiceOfDataPlane";
+
+export interface ViewOptions {
+	/** What the status of a Pod does not say. */
+	inside(podUID: string): PodInside | undefined;
+	/** False: a Pod that begins to terminate is gone. */
+	readonly drains: boolean;
+}
 
 export class DataPlaneView {
 	readonly #pods: Informer<Pod>;
@@ -28,11 +36,10 @@ export class DataPlaneView {
 	readonly #changedServices = new Set<string>();
 	readonly #changedNodes = new Set<string>();
 
-	readonly #drains: boolean;
+	readonly #options: ViewOptions;
 
-	/** @param options.drains False: a Pod that begins to terminate is gone. */
-	constructor(informers: Informers, options: { readonly drains: boolean }) {
-		this.#drains = options.drains;
+	constructor(informers: Informers, options: ViewOptions) {
+		this.#options = options;
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
@@ -91,14 +98,22 @@ export class DataPlaneView {
 		};
 	}
 
+	hasTold(podKey: string): boolean {
+		return this.#toldPods.has(podKey);
+	}
+
 	#podChanges(): Changes<EchoPod> {
-		const pods = takeOut(this.#changedPods).map((key) => [key, this.#podOf(key)] as const);
+		const pods = takeOut(this.#changedPods).map((key) => [key, this.#echoPodOf(this.#pods.get(key))] as const);
 		return changesOf(this.#toldPods, pods, deepEqual);
 	}
 
-	#podOf(key: string): EchoPod | undefined {
-		const pod = this.#pods.get(key);
-		return pod !== undefined && isTerminating(pod) && !this.#drains ? undefined : echoPodOf(pod);
+	#echoPodOf(pod: Pod | undefined): EchoPod | undefined {
+		const echoPod = echoPodOf(pod);
+		if (echoPod?.isTerminating === true && !this.#options.drains) return undefined;
+		const inside = echoPod === undefined ? undefined : this.#options.inside(echoPod.uid);
+		if (echoPod === undefined || inside === undefined) return echoPod;
+		const { health, forwards } = inside;
+		return { ...echoPod, health, ...(forwards === undefined ? {} : { forwards }) };
 	}
 
 	#serviceChanges(): Changes<Served> {
@@ -147,6 +162,7 @@ function echoPodOf(pod: Pod | undefined): EchoPod | undefined {
 		ips: podIPs.map(({ ip }) => ip),
 		labels,
 		isReady: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+		isTerminating: isTerminating(pod),
 	};
 }
 

@@ -63,6 +63,7 @@ async function harness(nodePort: number) {
 		...world,
 		signal: stopping.signal,
 		options,
+		inside: () => undefined,
 		answered: (request) => answered.push(request),
 	});
 	const stop = async (): Promise<void> => {
@@ -187,5 +188,27 @@ describe("startDataPlane()", () => {
 		await dataPlane.whenApplied("9");
 		expect(await hostname(port)).toMatch(/^p0000[123]$/);
 		expect(world.metrics.values.get("sliceplane_proxy_listeners")).toBe(1);
+	});
+
+	test("connects to a Pod once it knows the Pod, and says when there is nobody", async () => {
+		const port = await freed(await holdPort());
+		const { world, dataPlane } = await harness(port);
+		const [first] = PODS_AT_START;
+		const late = assertDefined(first, "the first Pod");
+		const never = new AbortController();
+		await dataPlane.whenTold("default/p00001", never.signal);
+		const stream = await dataPlane.dial(late.status?.podIP ?? "", 1, never.signal);
+		stream.end("hello");
+		expect(await text(stream)).toBe("hello");
+		await expect(dataPlane.dial("10.1.99.99", 1, never.signal)).rejects.toThrow("ECONNREFUSED 10.1.99.99:1");
+
+		const told = dataPlane.whenTold("default/late", never.signal);
+		const given = new AbortController();
+		const nobody = dataPlane.whenTold("default/nobody", given.signal);
+		given.abort(new Error("enough"));
+		await expect(nobody).rejects.toThrow("enough");
+		const metadata = { ...late.metadata, name: "late", uid: "late", resourceVersion: "6" };
+		world.client.send(PODS, { type: "ADDED", object: { ...late, metadata } });
+		await told;
 	});
 });

@@ -11,6 +11,7 @@ import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
+import type { PodInside } from "../kubelet/fleet.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import type { Informers } from "../machinery/informers.ts";
@@ -28,6 +29,8 @@ export interface DataPlanePorts {
 	readonly recorder: EventSink;
 	readonly metrics: Metrics;
 	readonly options: DataPlaneConfig;
+	/** What the pod's status does not say; undefined: nothing is known. */
+	inside(podUID: string): PodInside | undefined;
 	/** Told every request that a pod answered. */
 	answered(request: AnsweredRequest): void;
 	/** Stops the data plane. */
@@ -39,6 +42,10 @@ export interface DataPlane {
 	readonly asOf: string | undefined;
 	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
 	connect(ip: string, podPort: number): Duplex;
+	/** The same, once it is there. Rejects with the reason why it is not, and when `signal` aborts. */
+	dial(ip: string, podPort: number, signal: AbortSignal): Promise<Duplex>;
+	/** Resolves when connections to the pod, by `namespace/name`, get there. Rejects when `signal` aborts. */
+	whenTold(podKey: string, signal: AbortSignal): Promise<void>;
 	/** Port that the gateway listens on. Rejects when it cannot listen, or there is none. */
 	readonly gateway: Promise<number>;
 	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
@@ -66,6 +73,8 @@ class FollowingDataPlane implements DataPlane {
 	readonly #view: DataPlaneView;
 	readonly #channel: Channel;
 	readonly #waiters = new Set<Waiter>();
+	/** By pod: who wants to know when the data plane is told of it. */
+	readonly #untold = new Map<string, Set<() => void>>();
 	#asOf: string | undefined;
 	/** The worker has taken nothing in yet. */
 	#isEmpty = true;
@@ -76,7 +85,8 @@ class FollowingDataPlane implements DataPlane {
 
 	constructor(ports: DataPlanePorts) {
 		this.#ports = ports;
-		this.#view = new DataPlaneView(ports.informers, { drains: ports.options.faults?.drain ?? true });
+		const { drain = true } = ports.options.faults ?? {};
+		this.#view = new DataPlaneView(ports.informers, { inside: (uid) => ports.inside(uid), drains: drain });
 		this.gateway = new Promise((resolve, reject) => {
 			this.#gatewayOpened = resolve;
 			this.#gatewayFailed = reject;
@@ -99,6 +109,45 @@ class FollowingDataPlane implements DataPlane {
 		const { port1, port2 } = new MessageChannel();
 		this.#channel.post({ kind: "connect", ip, podPort, port: port2 });
 		return new MessagePortStream(port1);
+	}
+
+	dial(ip: string, podPort: number, signal: AbortSignal): Promise<Duplex> {
+		const stream = this.connect(ip, podPort);
+		return new Promise((resolve, reject) => {
+			const abort = (): void => void stream.destroy(new Error("aborted"));
+			stream.once("connect", () => {
+				signal.removeEventListener("abort", abort);
+				stream.off("error", reject);
+				resolve(stream);
+			});
+			stream.once("error", reject);
+			stream.once("close", () => reject(new Error(`connect ECONNRESET ${ip}:${podPort}`)));
+			if (signal.aborted) abort();
+			else signal.addEventListener("abort", abort, { once: true });
+		});
+	}
+
+	/** What is sent later comes later: it is enough that the update is on its way. */
+	whenTold(podKey: string, signal: AbortSignal): Promise<void> {
+		if (!this.#isEmpty && this.#view.hasTold(podKey)) return Promise.resolve();
+		return new Promise((resolve, reject) => {
+			const waiting = this.#untold.get(podKey) ?? new Set();
+			this.#untold.set(podKey, waiting.add(resolve));
+			const abort = (): void => {
+				waiting.delete(resolve);
+				if (waiting.size === 0 && this.#untold.get(podKey) === waiting) this.#untold.delete(podKey);
+				reject(signal.reason);
+			};
+			if (signal.aborted) abort();
+			else signal.addEventListener("abort", abort, { once: true });
+		});
+	}
+
+	#tellWaiting(keys: readonly string[]): void {
+		for (const key of keys) {
+			for (const resolve of this.#untold.get(key) ?? []) resolve();
+			this.#untold.delete(key);
+		}
 	}
 
 	whenApplied(asOf: string): Promise<void> {
@@ -131,6 +180,7 @@ class FollowingDataPlane implements DataPlane {
 		this.#isIdle = false;
 		this.#sentAsOf = asOf;
 		this.#channel.post(update);
+		this.#tellWaiting(update.pods.put.map(({ key }) => key));
 	}
 
 	#received(message: FromDataPlane): void {

@@ -42,6 +42,8 @@ export interface PlaneOptions {
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
 	readonly network: "none" | "userspace";
+	/** `echo`: every container is simulated. `process`: those with a command run as processes of this machine. */
+	readonly runtime: "echo" | "process";
 	/** Where the gateway listens: the way into the cluster for clients of this machine. Loopback unless told otherwise. */
 	readonly gatewayListen: { readonly host: string; readonly port: number };
 	/** The node whose view of the Services the gateway and node ports have. "": that of no node. */
@@ -75,6 +77,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	nodeMonitorGracePeriodMs: 50_000,
 	controllers: ["*"],
 	network: "userspace",
+	runtime: "echo",
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
 	logDecisions: false,

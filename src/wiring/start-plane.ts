@@ -4,7 +4,10 @@ import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { answeringServer } from "../edge/answering-server.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
-import { Fleet } from "../kubelet/fleet.ts";
+import { type PodNetwork, PodProber } from "../edge/pod-prober.ts";
+import { ProcessRuntime } from "../edge/process-runtime.ts";
+import { assertDefined } from "../kernel/assert.ts";
+import { Fleet, type PodInside } from "../kubelet/fleet.ts";
 import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
@@ -152,7 +155,19 @@ function startParts(
 	const recorder = new EventRecorder({ client, ...system });
 	const queues = new WorkQueues(system);
 	const ports = { client, informers, queues, recorder, logs, ...system };
-	const fleet = new Fleet(ports, { ...options, kubeletVersion: VERSION.api.gitVersion });
+	let dataPlane: DataPlane | undefined;
+	// The fleet begins when the data plane is there.
+	const network: PodNetwork = {
+		dial: (...asked) => assertDefined(dataPlane, "the data plane").dial(...asked),
+		whenTold: (...asked) => assertDefined(dataPlane, "the data plane").whenTold(...asked),
+	};
+	const processes = options.runtime === "process" ? new ProcessRuntime(system.clock) : undefined;
+	const fleetPorts = {
+		...ports,
+		...(options.network === "none" ? {} : { prober: new PodProber(network) }),
+		...(processes === undefined ? {} : { runtime: processes }),
+	};
+	const fleet = new Fleet(fleetPorts, { ...options, kubeletVersion: VERSION.api.gitVersion });
 	const listen = { host: options.listen.host, port };
 	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
@@ -170,16 +185,25 @@ function startParts(
 			clusterDomain: CLUSTER_DOMAIN,
 		},
 	};
-	const dataPlane =
-		options.network === "none" ? undefined : startDataPlane({ ...ports, options: dataPlaneOptions, answered, signal });
+	const inside = (podUID: string): PodInside | undefined => fleet.inside(podUID);
+	dataPlane =
+		options.network === "none"
+			? undefined
+			: startDataPlane({ ...ports, options: dataPlaneOptions, inside, answered, signal });
 	const running = [
 		dataPlane?.stopped ?? Promise.resolve(),
+		processes === undefined ? Promise.resolve() : stopped(processes, signal),
 		recorder.run(signal),
 		new EventExpiry(server.ports).run(signal),
 		...[...controllers, fleet].map((part) => part.run(signal)),
 		informers.run(signal),
 	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
 	return { informers, dataPlane, controllers: controllers.length, running };
+}
+
+async function stopped(processes: ProcessRuntime, signal: AbortSignal): Promise<void> {
+	await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+	await processes.stop(STOP_GRACE_MS);
 }
 
 /** Addresses that exist in memory only: no packet for them may reach a real network. */

@@ -62,6 +62,7 @@ export interface Container {
 	readonly imagePullPolicy?: string;
 	readonly command?: readonly string[];
 	readonly args?: readonly string[];
+	readonly workingDir?: string;
 	readonly ports?: readonly ContainerPort[];
 	readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: Untyped }[];
 	readonly volumeMounts?: readonly { readonly name?: string; readonly mountPath?: string }[];

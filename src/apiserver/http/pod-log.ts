@@ -78,7 +78,8 @@ function requireStarted({ metadata, status }: Pod, container: string, query: URL
 	}
 	const known = (status?.containerStatuses ?? []).find(({ name }) => name === container);
 	const reason = known?.state?.waiting?.reason;
-	if (reason !== undefined) {
+	// One that waits to be started again has printed something before.
+	if (reason !== undefined && known?.lastState?.terminated === undefined) {
 		throw badRequest(`container "${container}" in pod "${metadata.name}" is waiting to start: ${reason}`);
 	}
 }

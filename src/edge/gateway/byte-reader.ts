@@ -1,36 +1,31 @@
-/** Reads so many bytes of a stream, and gives back what comes after them. */
+/** Reads so many bytes of a stream, and leaves in it what comes after them. */
 import type { Duplex } from "node:stream";
 
 export class ByteReader {
 	readonly #stream: Duplex;
-	#bytes: Buffer = Buffer.alloc(0);
-	#wake: (() => void) | undefined;
-	#ended: Error | undefined;
-	readonly #onData = (chunk: Buffer): void => {
-		this.#bytes = Buffer.concat([this.#bytes, chunk]);
-		this.#wake?.();
-	};
-	readonly #onEnd = (): void => {
-		this.#ended = new Error("the client broke off");
-		this.#wake?.();
+	#wake: () => void = () => undefined;
+	#isOver = false;
+	readonly #onReadable = (): void => this.#wake();
+	readonly #onOver = (): void => {
+		this.#isOver = true;
+		this.#wake();
 	};
 
 	constructor(stream: Duplex) {
 		this.#stream = stream;
-		stream.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onEnd);
-		// Listeners give sockets paused.
-		stream.resume();
+		stream.on("readable", this.#onReadable).once("end", this.#onOver).once("close", this.#onOver);
 	}
 
 	/** Rejects when the stream ends before so many have come. */
 	async take(count: number): Promise<Uint8Array> {
-		while (this.#bytes.length < count) {
-			if (this.#ended !== undefined) throw this.#ended;
+		if (count === 0) return new Uint8Array(0);
+		for (;;) {
+			const bytes: Buffer | null = this.#stream.read(count);
+			// At its end a stream gives what is left, though it was asked for more.
+			if (bytes !== null && bytes.length === count) return bytes;
+			if (bytes !== null || this.#isOver) throw new Error("the client broke off");
 			await new Promise<void>((resolve) => (this.#wake = resolve));
 		}
-		const taken = this.#bytes.subarray(0, count);
-		this.#bytes = this.#bytes.subarray(count);
-		return taken;
 	}
 
 	async byte(): Promise<number> {
@@ -42,9 +37,8 @@ export class ByteReader {
 		return Buffer.from(await this.take(count)).toString("utf8");
 	}
 
-	/** Lets go of the stream, paused, with everything in it that was not taken. */
+	/** Lets go of the stream. */
 	release(): void {
-		this.#stream.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd).pause();
-		if (this.#bytes.length > 0) this.#stream.unshift(this.#bytes);
+		this.#stream.off("readable", this.#onReadable).off("end", this.#onOver).off("close", this.#onOver);
 	}
 }

@@ -12,7 +12,7 @@ import { type Credentials, REPLY, socksGreeting, socksReply } from "./socks5.ts"
 
 export interface GatewayServerPorts {
 	readonly listeners: Pick<Listeners<Duplex>, "open">;
-	readonly gateway: Gateway<Duplex>;
+	readonly gateway: Pick<Gateway<Duplex>, "connect">;
 	readonly credentials: Credentials;
 	readonly metrics: Metrics;
 }

@@ -57,7 +57,9 @@ async function tunnel(
 		return;
 	}
 	client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-	if (head.length > 0) client.unshift(head);
+	if (head.length > 0) result.stream.write(head);
+	// A client may have sent all and closed its half before it knew that it is connected.
+	if (client.readableEnded) result.stream.end();
 	splice(client, result.stream, () => undefined);
 }
 

@@ -13,6 +13,7 @@
  * Durations are Go's: `300ms`, `2s`, `1m30s`.
  */
 import type { Container, Pod } from "../../api/types/core.ts";
+import { isRestarted } from "./container-run.ts";
 
 export interface Behaviour {
 	readonly startupMs: number;
@@ -34,7 +35,8 @@ export const ANNOTATION_PREFIX = "sliceplane.dev/";
 const DEFAULT_STARTUP_MS = 100;
 const DEFAULT_STOP_MS = 1_000;
 
-export function behaviourOf(pod: Pod): Behaviour {
+/** `isProbed`: its probes really run, and their initial delays are not for here. */
+export function behaviourOf(pod: Pod, isProbed = false): Behaviour {
 	const problems: string[] = [];
 	const durationMs = (name: string): number | undefined => {
 		const text = pod.metadata.annotations?.[ANNOTATION_PREFIX + name];
@@ -49,18 +51,13 @@ export function behaviourOf(pod: Pod): Behaviour {
 	const exitAfterMs = durationMs("exit-after");
 	return {
 		startupMs: durationMs("startup-time") ?? DEFAULT_STARTUP_MS,
-		readyAfterMs: isNeverReady ? undefined : (durationMs("ready-after") ?? probeDelayMs(pod)),
+		readyAfterMs: isNeverReady ? undefined : (durationMs("ready-after") ?? (isProbed ? 0 : probeDelayMs(pod))),
 		unreadyAfterMs: durationMs("unready-after"),
 		stopMs,
 		exitCode,
-		exitAfterMs: isStartedAgain(pod, exitCode) ? undefined : exitAfterMs,
+		exitAfterMs: isRestarted(pod, exitCode) ? undefined : exitAfterMs,
 		problems,
 	};
-}
-
-function isStartedAgain({ spec }: Pod, exitCode: number): boolean {
-	const policy = spec.restartPolicy ?? "Always";
-	return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
 function problemOf(name: string, text: string, want: string): string {

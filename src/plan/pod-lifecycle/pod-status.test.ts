@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod, PodStatus } from "../../api/types/core.ts";
 import { pod } from "../../testing/builders.ts";
+import type { ContainerRun } from "./container-run.ts";
 import { podStatusAt } from "./pod-status.ts";
 import type { Stage } from "./stage.ts";
 
@@ -217,5 +218,64 @@ describe("init containers", () => {
 	test("keep how they ended when the Pod is killed; sidecars are killed with it", () => {
 		const codes = statusAt(FAILED, bound(spec)).initContainerStatuses?.map(({ state }) => state?.terminated?.exitCode);
 		expect(codes).toEqual([0, 137]);
+	});
+});
+
+describe("a container with a life of its own", () => {
+	const Last = { exitCode: 3, startedMs: STARTED_MS, endedMs: STARTED_MS + 1_000 };
+	const AgainMs = STARTED_MS + 11_000;
+	const Runs: Readonly<Record<string, ContainerRun>> = {
+		restarted: {
+			phase: { kind: "running", startedMs: AgainMs },
+			restartCount: 2,
+			isStarted: true,
+			isReady: true,
+			last: Last,
+		},
+		waiting: {
+			phase: { kind: "backing-off", delayMs: 80_000 },
+			restartCount: 1,
+			isStarted: true,
+			isReady: true,
+			last: Last,
+		},
+		ended: { phase: { kind: "ended", termination: Last }, restartCount: 0, isStarted: true, isReady: true },
+		unready: { phase: { kind: "running", startedMs: STARTED_MS }, restartCount: 0, isStarted: false, isReady: false },
+	};
+	const given = bound({ containers: Object.keys(Runs).map((name) => ({ name, image: "x" })) });
+	const status = podStatusAt(given, PLACE, READY, SEEN_MS, AgainMs, new Map(Object.entries(Runs)));
+	const uid = given.metadata.uid;
+	const terminated = {
+		exitCode: 3,
+		reason: "Error",
+		startedAt: "2026-01-01T00:00:01Z",
+		finishedAt: "2026-01-01T00:00:02Z",
+	};
+
+	test("has its own state, count and last state", () => {
+		const [restarted, waiting, ended, unready] = status.containerStatuses ?? [];
+		expect(restarted).toMatchObject({
+			ready: true,
+			restartCount: 2,
+			containerID: `sliceplane://${uid}/restarted/2`,
+			state: { running: { startedAt: "2026-01-01T00:00:12Z" } },
+			lastState: { terminated: { ...terminated, containerID: `sliceplane://${uid}/restarted/1` } },
+		});
+		const message = `back-off 1m20s restarting failed container=waiting pod=p_default(${uid})`;
+		expect(waiting).toMatchObject({
+			ready: false,
+			started: false,
+			restartCount: 1,
+			state: { waiting: { reason: "CrashLoopBackOff", message } },
+			lastState: { terminated },
+		});
+		expect(ended).toMatchObject({ ready: false, state: { terminated } });
+		expect(unready).toMatchObject({ ready: false, started: false, state: { running: {} } });
+	});
+
+	test("keeps its Pod from being ready, by name", () => {
+		const ready = status.conditions?.find(({ type }) => type === "Ready");
+		const message = "containers with unready status: [waiting ended unready]";
+		expect([status.phase, ready]).toEqual(["Running", expect.objectContaining({ status: "False", message })]);
 	});
 });

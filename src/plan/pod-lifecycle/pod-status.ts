@@ -2,6 +2,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod, PodPhase, PodStatus } from "../../api/types/core.ts";
 import type { Condition } from "../../api/types/meta.ts";
 import { timestamp } from "../timestamp.ts";
+import type { ContainerRun, ContainerRuns, Termination } from "./container-run.ts";
 import type { Stage } from "./stage.ts";
 
 export interface PodPlace {
@@ -11,23 +12,40 @@ export interface PodPlace {
 	readonly podIPs: readonly string[];
 }
 
-/** @param seenMs When its node saw the Pod first. */
-export function podStatusAt(pod: Pod, place: PodPlace, stage: Stage, seenMs: number, nowMs: number): PodStatus {
+/**
+ * @param seenMs When its node saw the Pod first.
+ * @param runs Of containers that have a life of their own; `stage` is that of the others, and of the Pod.
+ */
+export function podStatusAt(
+	pod: Pod,
+	place: PodPlace,
+	stage: Stage,
+	seenMs: number,
+	nowMs: number,
+	runs: ContainerRuns = NO_RUNS,
+): PodStatus {
 	const { reason: _reason, message: _message, ...kept } = pod.status ?? {};
 	const [hostIP = ""] = place.hostIPs;
 	return {
 		...kept,
 		observedGeneration: pod.metadata.generation ?? 1,
 		phase: phaseOf(stage),
-		conditions: conditionsOf(pod, stage, nowMs),
+		conditions: conditionsOf(pod, stage, runs, nowMs),
 		hostIP,
 		hostIPs: place.hostIPs.map((ip) => ({ ip })),
 		...(hasRun(stage) ? addressesOf(place) : {}),
 		startTime: pod.status?.startTime ?? timestamp(seenMs),
-		containerStatuses: pod.spec.containers.map((container) => containerStatusOf(pod, container, stage)),
+		containerStatuses: pod.spec.containers.map((container) => {
+			const run = runs.get(container.name);
+			return run === undefined || !hasRun(stage)
+				? containerStatusOf(pod, container, stage)
+				: ownStatusOf(pod, container, stage, run);
+		}),
 		...initStatuses(pod, stage),
 	};
 }
+
+const NO_RUNS: ContainerRuns = new Map();
 
 function addressesOf({ podIPs }: PodPlace): Pick<PodStatus, "podIP" | "podIPs"> {
 	const [podIP = ""] = podIPs;
@@ -52,17 +70,18 @@ interface Wanted {
 }
 
 /** Foreign conditions first, then the kubelet's own in its own order. */
-function conditionsOf(pod: Pod, stage: Stage, nowMs: number): readonly Condition[] {
-	const wanted = wantedConditions(pod, stage);
+function conditionsOf(pod: Pod, stage: Stage, runs: ContainerRuns, nowMs: number): readonly Condition[] {
+	const wanted = wantedConditions(pod, stage, runs);
 	const own = new Set(wanted.map(({ type }) => type));
 	const before = pod.status?.conditions ?? [];
 	const foreign = before.filter(({ type }) => !own.has(type));
 	return [...foreign, ...wanted.map((condition) => conditionOf(pod, condition, before, nowMs))];
 }
 
-function wantedConditions(pod: Pod, stage: Stage): readonly Wanted[] {
-	const isReady = stage.kind === "running" && stage.isReady;
-	const unready = isReady ? {} : unreadyReason(pod, stage);
+function wantedConditions(pod: Pod, stage: Stage, runs: ContainerRuns): readonly Wanted[] {
+	const unreadyNames = pod.spec.containers.filter((container) => !isContainerReady(container, stage, runs));
+	const isReady = unreadyNames.length === 0;
+	const unready = isReady ? {} : unreadyReason(pod, stage, unreadyNames);
 	return [
 		{ type: "PodReadyToStartContainers", isTrue: stage.kind === "running" },
 		initialized(pod, stage),
@@ -70,6 +89,15 @@ function wantedConditions(pod: Pod, stage: Stage): readonly Wanted[] {
 		{ type: "ContainersReady", isTrue: isReady, ...unready },
 		{ type: "PodScheduled", isTrue: true },
 	];
+}
+
+function isContainerReady({ name }: Container, stage: Stage, runs: ContainerRuns): boolean {
+	const run = runs.get(name);
+	return stage.kind === "running" && stage.isReady && (run === undefined || isRunReady(run));
+}
+
+function isRunReady({ phase, isReady }: ContainerRun): boolean {
+	return phase.kind === "running" && isReady;
 }
 
 function initialized({ spec: { initContainers = [] } }: Pod, stage: Stage): Wanted {
@@ -96,11 +124,11 @@ function readyCondition(pod: Pod, isReady: boolean, unready: Partial<Wanted>): W
 	return { type: "Ready", isTrue: false, reason: "ReadinessGatesNotReady", message: missing.join(", ") };
 }
 
-function unreadyReason({ spec }: Pod, stage: Stage): Partial<Wanted> {
+function unreadyReason({ spec }: Pod, stage: Stage, unready: readonly Container[]): Partial<Wanted> {
 	if (stage.kind === "ended") return { reason: stage.exitCode === 0 ? COMPLETED : "PodFailed" };
 	// Sidecars have no probe here: they are ready when they run.
 	const sidecars = stage.kind === "starting" ? (spec.initContainers ?? []).filter(isSidecar) : [];
-	const names = namesOf([...sidecars, ...spec.containers]);
+	const names = namesOf([...sidecars, ...unready]);
 	return { reason: "ContainersNotReady", message: `containers with unready status: [${names}]` };
 }
 
@@ -150,15 +178,70 @@ function stateOf(pod: Pod, stage: Stage, containerID: string | undefined): Conta
 	if (stage.kind === "running") return { running: { startedAt: timestamp(stage.startedMs) } };
 	const { startedMs, endedMs, exitCode } = stage;
 	if (startedMs === undefined || containerID === undefined) return { terminated: { exitCode, ...NEVER_RAN } };
+	return terminatedState({ startedMs, endedMs, exitCode }, containerID);
+}
+
+function terminatedState(termination: Termination, containerID: string): ContainerState {
+	const { exitCode, reason = exitCode === 0 ? "Completed" : "Error", message, startedMs, endedMs } = termination;
 	return {
 		terminated: {
 			exitCode,
-			reason: exitCode === 0 ? "Completed" : "Error",
+			reason,
+			...(message === undefined ? {} : { message }),
 			startedAt: timestamp(startedMs),
 			finishedAt: timestamp(endedMs),
 			containerID,
 		},
 	};
+}
+
+/** Of a container with a life of its own. Each start has an id of its own, too. */
+function ownStatusOf(pod: Pod, container: Container, stage: Stage, run: ContainerRun): ContainerStatus {
+	const { phase, restartCount, isStarted, last } = run;
+	const idOf = (start: number): string =>
+		`sliceplane://${pod.metadata.uid}/${container.name}${start === 0 ? "" : `/${start}`}`;
+	return {
+		...containerStatusOf(pod, container, stage),
+		containerID: idOf(restartCount),
+		ready: stage.kind === "running" && stage.isReady && isRunReady(run),
+		started: stage.kind === "running" && phase.kind === "running" && isStarted,
+		restartCount,
+		state: ownStateOf(pod, container, stage, run, idOf(restartCount)),
+		...(last === undefined
+			? {}
+			: { lastState: terminatedState(last, idOf(phase.kind === "running" ? restartCount - 1 : restartCount)) }),
+	};
+}
+
+function ownStateOf(
+	pod: Pod,
+	{ name }: Container,
+	stage: Stage,
+	{ phase, last }: ContainerRun,
+	id: string,
+): ContainerState {
+	switch (phase.kind) {
+		case "running":
+			return stage.kind === "ended"
+				? terminatedState({ ...stage, startedMs: phase.startedMs }, id)
+				: { running: { startedAt: timestamp(phase.startedMs) } };
+		case "backing-off":
+			if (stage.kind === "ended" && last !== undefined) return terminatedState(last, id);
+			return { waiting: { reason: "CrashLoopBackOff", message: backOffMessage(pod, name, phase.delayMs) } };
+		case "ended":
+			return terminatedState(phase.termination, id);
+	}
+}
+
+function backOffMessage({ metadata }: Pod, container: string, delayMs: number): string {
+	const { name, namespace = "", uid } = metadata;
+	return `back-off ${goDuration(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
+}
+
+/** `10s`, `1m20s`, as Go prints it. */
+function goDuration(ms: number): string {
+	const seconds = ms / 1_000;
+	return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
 /** A kubelet's words for a container that it never saw. */

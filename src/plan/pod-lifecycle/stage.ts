@@ -33,7 +33,7 @@ export type Stage =
 	  };
 
 /** What the kernel reports of a process that SIGKILL ended; also of one that was never there. */
-const KILLED_EXIT_CODE = 137;
+export const KILLED_EXIT_CODE = 137;
 
 /** What a node remembers of a Pod that it sees for the first time, or brought up before it was restarted. */
 export function runOf(pod: Pod, { startupMs }: Behaviour, nowMs: number): PodRun {
@@ -68,6 +68,16 @@ export function stageAt(run: PodRun, behaviour: Behaviour, nowMs: number): Stage
 	if (end !== undefined && nowMs >= end.endedMs) return { kind: "ended", startedMs, ...end };
 	const isReady = isIn(nowMs, readyMs(behaviour, startedMs), unreadyMs(run, behaviour));
 	return { kind: "running", startedMs, isReady };
+}
+
+/** When the Pod is well by its annotations, which say nothing of its probes. Wall milliseconds. */
+export function healthTimes(
+	run: PodRun,
+	behaviour: Behaviour,
+): { readonly fromMs: number | undefined; readonly untilMs: number | undefined } {
+	const startedMs = startOf(run, behaviour);
+	const fromMs = startedMs === undefined ? undefined : readyMs(behaviour, startedMs);
+	return { fromMs, untilMs: unreadyMs(run, behaviour) };
 }
 
 /** The next time at which the stage changes by itself; undefined when nothing will happen. */

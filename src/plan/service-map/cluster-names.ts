@@ -22,37 +22,43 @@ export type NameMeaning =
 	| { readonly kind: "addresses"; readonly ips: readonly string[] }
 	/** Another name stands for it, such as an ExternalName's. */
 	| { readonly kind: "alias"; readonly name: string }
-	/** It is a name of the cluster, and has no address now. */
-	| { readonly kind: "none"; readonly why: string }
+	/** It could be a name of the cluster, and has no address now; `isKnown`: there is such a Service. */
+	| { readonly kind: "none"; readonly why: string; readonly isKnown: boolean }
 	/** No name of the cluster. */
 	| { readonly kind: "foreign" };
 
 const FOREIGN: NameMeaning = { kind: "foreign" };
 
+/** A name that does not end in the cluster's domain is looked for as a Pod's resolver does, by its search list. */
 export function meaningOf(text: string, scope: NameScope): NameMeaning {
 	const name = text.toLowerCase().replace(/\.$/, "");
 	const suffix = `.${scope.clusterDomain}`;
-	const isFull = name.endsWith(suffix);
-	const labels = (isFull ? name.slice(0, -suffix.length) : name).split(".");
-	const type = labels.at(-1);
-	if (type === "pod" && isFull) return podMeaning(labels);
-	if (type === "svc") return serviceMeaning(labels.slice(0, -1), scope, name);
-	if (isFull) return { kind: "none", why: `${name}: no such name in the cluster` };
-	const meant = serviceMeaning(labels.length === 1 ? [...labels, scope.namespace] : labels, scope, name);
-	// Shorter forms are a guess: what is no Service may be a host of the outside world.
-	return meant.kind === "none" && !isKnown(labels, scope) ? FOREIGN : meant;
+	if (name.endsWith(suffix)) return fullMeaning(name.slice(0, -suffix.length), scope);
+	const meanings = [`${name}.${scope.namespace}.svc`, `${name}.svc`, name].map((each) => fullMeaning(each, scope));
+	const found = meanings.find(({ kind }) => kind !== "none");
+	// What is no name of a Service may be a host of the outside world.
+	return found ?? meanings.find((each) => each.kind === "none" && each.isKnown) ?? own(name);
 }
 
-function isKnown(labels: readonly string[], { namespace, service }: NameScope): boolean {
-	const [first = "", second = namespace] = labels.slice(-2);
-	return service(labels.length === 1 ? `${namespace}/${first}` : `${second}/${first}`) !== undefined;
+/** Nobody but the cluster has names that end in `svc`. */
+function own(name: string): NameMeaning {
+	return name.endsWith(".svc") ? { kind: "none", why: `${name}: no such Service`, isKnown: false } : FOREIGN;
+}
+
+/** @param name Without the cluster's domain. */
+function fullMeaning(name: string, scope: NameScope): NameMeaning {
+	const labels = name.split(".");
+	const type = labels.at(-1);
+	if (type === "pod") return podMeaning(labels);
+	if (type === "svc") return serviceMeaning(labels.slice(0, -1), scope, name);
+	return { kind: "none", why: `${name}: no such name in the cluster`, isKnown: false };
 }
 
 /** `name, namespace` or `hostname, name, namespace`. */
 function serviceMeaning(labels: readonly string[], { service }: NameScope, text: string): NameMeaning {
 	const [name = "", namespace = ""] = labels.slice(-2);
 	const served = labels.length < 2 || labels.length > 3 ? undefined : service(`${namespace}/${name}`);
-	if (served === undefined) return { kind: "none", why: `${text}: no such Service` };
+	if (served === undefined) return { kind: "none", why: `${text}: no such Service`, isKnown: false };
 	const { spec } = served.service;
 	const hostname = labels.length === 3 ? labels[0] : undefined;
 	if (spec.type === "ExternalName" && hostname === undefined) return { kind: "alias", name: spec.externalName ?? "" };
@@ -75,7 +81,7 @@ function endpointAddresses({ slices }: ServedService, hostname: string | undefin
 function addresses(ips: readonly string[], text: string): NameMeaning {
 	const known = ips.filter((ip) => ip !== "");
 	return known.length === 0
-		? { kind: "none", why: `${text}: no endpoint is ready` }
+		? { kind: "none", why: `${text}: no endpoint is ready`, isKnown: true }
 		: { kind: "addresses", ips: known };
 }
 
@@ -84,6 +90,7 @@ function podMeaning(labels: readonly string[]): NameMeaning {
 	const [dashed = ""] = labels;
 	const ip = [dashed.replaceAll("-", "."), dashed.replaceAll("-", ":")].find((each) => parseIP(each) !== undefined);
 	const canonical = labels.length === 3 && ip !== undefined ? canonicalIP(ip) : undefined;
-	if (canonical === undefined) return { kind: "none", why: `${labels.join(".")}: want an address with dashes` };
+	if (canonical === undefined)
+		return { kind: "none", why: `${labels.join(".")}: want an address with dashes`, isKnown: false };
 	return { kind: "addresses", ips: [canonical] };
 }
