@@ -1,5 +1,6 @@
 /** Ways to send an HTTP request to a Service: to its node port, or through the gateway; on a connection of its own or a kept one. */
 import { Agent, type ClientRequestArgs, request } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { PlaneGateway } from "../../src/wiring/start-plane.ts";
 import type { Send } from "./open-loop.ts";
@@ -66,30 +67,38 @@ export class GatewayAgent extends Agent {
 		options: ClientRequestArgs,
 		callback?: (error: Error | null, stream: Duplex) => void,
 	): undefined {
-		const { host, port, user, password } = this.#gateway;
+		void tunnel(this.#gateway, String(options.host), Number(options.port)).then(
+			(stream) => callback?.(null, stream),
+			// An error's stream is never looked at; the type wants one.
+			(error: Error) => callback?.(error, undefined as never),
+		);
+		return undefined;
+	}
+}
+
+/** A connection through the gateway. */
+export function tunnel({ host, port, user, password }: PlaneGateway, to: string, toPort: number): Promise<Socket> {
+	return new Promise((resolve, reject) => {
 		const credentials = Buffer.from(`${user}:${password}`).toString("base64");
 		const asked = request({
 			host,
 			port,
 			method: "CONNECT",
-			path: `${options.host}:${options.port}`,
+			path: `${to}:${toPort}`,
 			headers: { "proxy-authorization": `Basic ${credentials}` },
 			agent: false,
 			timeout: TIMEOUT_MS,
 		});
-		// An error's stream is never looked at; the type wants one.
-		const failed = (error: Error): void => callback?.(error, undefined as never);
 		asked.once("connect", (response, socket) => {
-			if (response.statusCode === 200) callback?.(null, socket);
-			else failed(Object.assign(new Error("gateway"), { code: `GATEWAY_${response.statusCode}` }));
+			if (response.statusCode === 200) resolve(socket);
+			else reject(Object.assign(new Error("gateway"), { code: `GATEWAY_${response.statusCode}` }));
 		});
 		asked.once("timeout", () => asked.destroy(Object.assign(new Error("timeout"), { code: "GATEWAY_TIMEOUT" })));
-		asked.once("error", failed);
+		asked.once("error", reject);
 		asked.end();
-		return undefined;
-	}
+	});
 }
 
-function wordFor(error: Error & { readonly code?: string }): string {
+export function wordFor(error: Error & { readonly code?: string }): string {
 	return error.code ?? error.message;
 }

@@ -4,7 +4,8 @@ import type { TrafficFaults } from "../../src/wiring/data-plane-messages.ts";
 import { freeNodePort } from "../e2e/node-ports.ts";
 import { eventually } from "../e2e/plane.ts";
 import { BuiltPlane } from "./built-plane.ts";
-import { ask, GatewayAgent, httpWay, keptAgent } from "./http-ways.ts";
+import { dial, GrpcClient } from "./grpc-ways.ts";
+import { ask, GatewayAgent, httpWay, keptAgent, tunnel } from "./http-ways.ts";
 import { deployment, type RolledDeployment, shopService } from "./manifests.ts";
 import { type LoadReport, type Send, underLoad } from "./open-loop.ts";
 
@@ -23,7 +24,7 @@ async function withPlane<T>(faults: TrafficFaults, use: (plane: BuiltPlane) => P
 	}
 }
 
-/** Fresh and kept connections, to the node port and through the gateway by name, in turn. */
+/** HTTP and gRPC, on fresh and kept connections, to the node port and through the gateway by name, in turn. */
 function allWays({ gateway }: BuiltPlane, nodePort: number): { readonly ways: readonly Send[]; close(): void } {
 	const direct = { host: "127.0.0.1", port: nodePort, path: PATH };
 	const named = { host: "shop.default.svc", port: 80, path: PATH };
@@ -35,11 +36,16 @@ function allWays({ gateway }: BuiltPlane, nodePort: number): { readonly ways: re
 		httpWay("gateway, fresh", named, () => new GatewayAgent(gateway, false)),
 		httpWay("gateway, kept", named, () => keptThrough),
 	];
+	const grpc = [
+		new GrpcClient("gRPC, node port", () => dial(direct)),
+		new GrpcClient("gRPC, gateway", () => tunnel(gateway, named.host, named.port)),
+	];
 	return {
-		ways,
+		ways: [...ways, ...grpc.flatMap((client) => [client.fresh, client.kept])],
 		close: () => {
 			kept.destroy();
 			keptThrough.destroy();
+			for (const client of grpc) client.close();
 		},
 	};
 }
