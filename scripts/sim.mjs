@@ -29,13 +29,13 @@ if (![first, steps, count].every(Number.isSafeInteger) || steps < 1 || count < 1
 }
 const build = spawnSync("npm", ["run", "--silent", "build"], { cwd: ROOT, stdio: "inherit" });
 if (build.status !== 0) process.exit(build.status ?? 1);
-const { simulate } = await import("../dist/testing/simulator/simulation.js");
+const { simulateSeeds } = await import("../dist/testing/simulator/simulate-seeds.js");
 
 let [passed, failed] = [0, 0];
-for (let seed = first; seed < first + count; seed++) {
-	const startedMs = performance.now();
-	const { violations, hash, faults, commits, history } = await simulate({ seed, steps });
+let startedMs = performance.now();
+for await (const { seed, violations, hash, faults, commits, history } of simulateSeeds({ first, count, steps })) {
 	const took = `${(performance.now() - startedMs).toFixed(0)} ms`;
+	startedMs = performance.now();
 	const outcome = violations.length === 0 ? "passed" : "FAILED";
 	console.error(`seed ${seed}: ${outcome}, ${commits} writes, ${faults} faults, history ${hash.slice(0, 16)}, ${took}`);
 	if (violations.length === 0) {

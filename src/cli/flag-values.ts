@@ -42,6 +42,12 @@ export function runtime(value: string): PlaneOptions["runtime"] {
 	throw new InvalidArgumentError("Want echo or process.");
 }
 
+/** Labels of letters, digits and dashes, without a dot at the end. */
+export function domain(value: string): string {
+	if (/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/.test(value)) return value;
+	throw new InvalidArgumentError("Want a domain in small letters, such as cluster.local.");
+}
+
 export function hostAndPort(value: string): PlaneOptions["listen"] {
 	const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(value) ?? [];
 	if (port === undefined || Number(port) > 65_535) {

@@ -1,6 +1,7 @@
 /** The command line's words. */
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
+import { addDnsCommand } from "./dns.ts";
 import { addFailCommands } from "./fail.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addUpCommand } from "./up.ts";
@@ -13,7 +14,6 @@ const NOT_BUILT_COMMANDS = [
 	"controllers",
 	"kubelet",
 	"proxy",
-	"dns",
 	"explain",
 	"migrate",
 	"exec",
@@ -31,6 +31,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addFailCommands(root);
+	addDnsCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
 	addVersionCommand(root);
 	addCompletionCommand(root);

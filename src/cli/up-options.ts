@@ -4,6 +4,7 @@ import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import {
 	collect,
+	domain,
 	durationMs,
 	graceMs,
 	hostAndPort,
@@ -44,18 +45,15 @@ export interface UpFlags {
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
 	readonly logDecisions?: boolean;
+	readonly dnsListen?: PlaneOptions["listen"];
+	readonly dnsUpstream: readonly string[];
+	readonly clusterDomain: string;
 	readonly verbose?: boolean;
 	readonly [notBuilt: string]: unknown;
 }
 
 /** Flags of parts that this version does not have: refused rather than ignored. */
-const NOT_BUILT_FLAGS = [
-	"--data-dir <dir>",
-	"--etcd-servers <urls>",
-	"--dns-listen <host:port>",
-	"--cluster-domain <domain>",
-	"--pod-listeners",
-] as const;
+const NOT_BUILT_FLAGS = ["--data-dir <dir>", "--etcd-servers <urls>", "--pod-listeners"] as const;
 
 /** A flag with a value: its words, how the value is read, and its default as one would type it. */
 type Row = readonly [flags: string, description: string, read: (value: string) => unknown, byDefault: string];
@@ -91,6 +89,7 @@ const ROWS: readonly Row[] = [
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
 	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
+	["--cluster-domain <domain>", "domain of the names of Services", domain, "cluster.local"],
 	["--gateway-listen <host:port>", "address of the gateway (SOCKS5 and HTTP proxy)", hostAndPort, "127.0.0.1:0"],
 ];
 
@@ -108,6 +107,12 @@ export function addUpOptions(up: Command): void {
 		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
 	);
 	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
+	up.addOption(new Option("--dns-listen <host:port>", "serve DNS there, on UDP and TCP").argParser(hostAndPort));
+	up.addOption(
+		new Option("--dns-upstream <host:port>", "DNS server to ask for names of other zones; may be repeated")
+			.argParser(collect)
+			.default([], "none: they are refused"),
+	);
 	up.option("-v, --verbose", "log every decision");
 	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
 	up.addOption(new Option("--no-dashboard").hideHelp());
@@ -150,6 +155,9 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
 		logDecisions: flags.logDecisions === true,
+		dnsListen: flags.dnsListen,
+		dnsUpstreams: flags.dnsUpstream.map(hostAndPort),
+		clusterDomain: flags.clusterDomain,
 		logLevel: logLevelOf(flags),
 	};
 }

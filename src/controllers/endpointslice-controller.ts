@@ -85,6 +85,7 @@ export class EndpointSliceController implements Controller {
 		const slices = sliceHandlers({
 			manager: ENDPOINTSLICE_CONTROLLER,
 			tracker: sync.tracker,
+			cache: informers.of(ENDPOINT_SLICES),
 			enqueue: (key) => queue.addAfter(key, Math.max(SLICE_EVENT_DELAY_MS, batchPeriodMs)),
 			onNameless: (slice) => log.warn("EndpointSlice names no Service", { key: keyOf(slice) }),
 		});

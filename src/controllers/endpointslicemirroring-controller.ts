@@ -76,6 +76,7 @@ export class EndpointSliceMirroringController implements Controller {
 		const slices = sliceHandlers({
 			manager: ENDPOINTSLICEMIRRORING_CONTROLLER,
 			tracker: sync.tracker,
+			cache: informers.of(ENDPOINT_SLICES),
 			enqueue: (key) => queue.addAfter(key, batchPeriodMs),
 			onNameless: (slice) => log.warn("EndpointSlice names no Service", { key: keyOf(slice) }),
 		});

@@ -31,6 +31,7 @@ function heard(act: (handlers: Handlers<EndpointSlice>) => void, prepare: (track
 		sliceHandlers({
 			manager: MANAGER,
 			tracker,
+			cache: { get: () => undefined },
 			enqueue: (key) => keys.push(key),
 			onNameless: () => keys.push("?"),
 		}) as Handlers<EndpointSlice>,
@@ -120,9 +121,32 @@ describe("a slice that this process wrote, and that counts no more though it is 
 		expect(tracker.isStale("default/web", [])).toBe(true);
 		const keys: string[] = [];
 		const enqueue = (key: string): unknown => keys.push(key);
-		const listener = { manager: MANAGER, tracker, enqueue, onNameless: () => undefined };
+		const cache = { get: () => now };
+		const listener = { manager: MANAGER, tracker, cache, enqueue, onNameless: () => undefined };
 		sliceHandlers(listener).updated?.(slice(1), now);
 		expect(tracker.isStale("default/web", [])).toBe(false);
 		expect(keys).toContain("default/web");
+	});
+});
+
+describe("a slice that was created while nobody watched", () => {
+	const created = { ...slice(1), metadata: { ...slice(1).metadata, resourceVersion: "20" } };
+	const renamed = { ...created, metadata: { ...created.metadata, resourceVersion: "21", labels: labelsOf("db") } };
+	const namesake = { ...created, metadata: { ...created.metadata, resourceVersion: "21", uid: "another" } };
+	test.each<[string, EndpointSlice | undefined, string, boolean, string]>([
+		["is waited for until the cache is as of its write", undefined, "19", true, ""],
+		["is missed by a cache that has seen its write and does not have it", undefined, "20", false, "default/web"],
+		["is missed when it has got another Service's name", renamed, "21", false, "default/web"],
+		["is missed when another one has its name", namesake, "100", false, "default/web"],
+		["is as it should be when the cache has it", created, "20", false, ""],
+	])("%s", (_, cached, asOf, isStale, keys) => {
+		const tracker = new SliceTracker();
+		tracker.wrote(created);
+		const told: string[] = [];
+		const enqueue = (key: string): unknown => told.push(key);
+		const cache = { get: () => cached };
+		sliceHandlers({ manager: MANAGER, tracker, cache, enqueue, onNameless: () => undefined }).applied?.(asOf);
+		expect(tracker.isStale("default/web", cached === created ? [created] : [])).toBe(isStale);
+		expect(told.join(" ")).toBe(keys);
 	});
 });

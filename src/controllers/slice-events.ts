@@ -1,13 +1,16 @@
 /** When a change of an EndpointSlice means that its Service must be looked at again. */
+import { keyOf } from "../api/resource.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
-import type { Handlers, Informer } from "../machinery/informer.ts";
+import type { Handlers, Informer, Lister } from "../machinery/informer.ts";
 import type { SliceTracker } from "../plan/endpointslice/slice-tracker.ts";
 
 export interface SliceListener {
 	/** Value of the managed-by label of the slices that are one's own. */
 	readonly manager: string;
 	readonly tracker: SliceTracker;
+	/** Where the slices are told from. */
+	readonly cache: Pick<Lister<EndpointSlice>, "get">;
 	/** Called with `namespace/name` of the Service. */
 	readonly enqueue: (serviceKey: string) => void;
 	/** Called with the key of a slice that names no Service. */
@@ -15,7 +18,8 @@ export interface SliceListener {
 }
 
 /** Only what others did to a slice is news: one's own writes come back, too. */
-export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceListener): Handlers<EndpointSlice> {
+export function sliceHandlers(listener: SliceListener): Handlers<EndpointSlice> {
+	const { manager, tracker, cache, enqueue, onNameless } = listener;
 	const isManaged = (slice: EndpointSlice): boolean => slice.metadata.labels?.[SLICE_MANAGED_BY_LABEL] === manager;
 	const enqueueServiceOf = (slice: EndpointSlice): void => {
 		const key = serviceKeyOfSlice(slice);
@@ -24,7 +28,14 @@ export function sliceHandlers({ manager, tracker, enqueue, onNameless }: SliceLi
 	};
 	const isLost = (old: EndpointSlice, now: EndpointSlice): boolean =>
 		serviceNameOf(old) !== serviceNameOf(now) || !isManaged(now) || isDeleting(old) !== isDeleting(now);
+	const counts = (slice: EndpointSlice): boolean => {
+		const cached = cache.get(keyOf(slice));
+		return cached?.metadata.uid === slice.metadata.uid && isManaged(cached) && !isLost(slice, cached);
+	};
 	return {
+		applied(asOf) {
+			for (const slice of tracker.missed(asOf, counts)) enqueueServiceOf(slice);
+		},
 		added(slice) {
 			if (isManaged(slice) && tracker.isNews(slice)) enqueueServiceOf(slice);
 		},

@@ -44,3 +44,10 @@ function expectationsOf({ steps, expect }: Scenario): readonly Expectations[] {
 	});
 	return [...between, expect];
 }
+
+export function usesDns(scenario: Scenario): boolean {
+	return expectationsOf(scenario).some(
+		({ dns, health = {}, log = [] }) =>
+			dns !== undefined || Object.hasOwn(health, "dns") || log.some(({ component }) => component === "dns"),
+	);
+}

@@ -1,6 +1,10 @@
 /** Executes what the plane decided: echo pods answer, node ports are carried to them. */
 import type { Duplex } from "node:stream";
 import { type CIDR, parseCIDR } from "../api/ip.ts";
+import { answerPacket } from "../dns/answer.ts";
+import { dnsCodec } from "../edge/codec/dns.ts";
+import { forwarder } from "../edge/dns-forwarder.ts";
+import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
 import { GatewayServer } from "../edge/gateway/gateway-server.ts";
 import { HealthCheckServer } from "../edge/health-check-server.ts";
@@ -14,6 +18,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
+import { Zone } from "../plan/dns-records/zone.ts";
 import { type Decision, decisionFields } from "../plan/service-map/decision.ts";
 import type { ListenFailure } from "../proxy/front.ts";
 import { Gateway, type GatewayPorts } from "../proxy/gateway.ts";
@@ -23,6 +28,7 @@ import { LOOPBACK_HOSTS, UserspaceProxy } from "../proxy/userspace-proxy.ts";
 import type {
 	DataPlaneConfig,
 	DataPlaneUpdate,
+	DnsConfig,
 	FromDataPlane,
 	GatewayConfig,
 	ToDataPlane,
@@ -37,6 +43,9 @@ export interface DataPlaneEnginePorts {
 	send(message: FromDataPlane): void;
 }
 
+/** Seconds. */
+const DNS_TTL = 5;
+
 export class DataPlaneEngine {
 	readonly #send: (message: FromDataPlane) => void;
 	readonly #pods: EchoPods;
@@ -44,10 +53,17 @@ export class DataPlaneEngine {
 	readonly #listeners: TcpListeners;
 	readonly #proxies: NodeProxies;
 	#gateway: Listener | undefined;
+	readonly #zone: Zone;
+	readonly #clock: Clock;
+	#dns: DnsServer | undefined;
+	/** The first update has come: what is not in the zone then is not there. */
+	#isSynced = false;
 	readonly #proxy: UserspaceProxy<Duplex>;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
+		this.#clock = ports.clock;
+		this.#zone = new Zone({ name: `${config.clusterDomain}.`, ttl: DNS_TTL });
 		const requests = new RequestLog({
 			...ports,
 			tell: (answered) => this.#send({ kind: "answered", requests: answered }),
@@ -72,7 +88,8 @@ export class DataPlaneEngine {
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
 		};
-		if (config.gateway !== undefined) void this.#openGateway(config.gateway, proxyPorts);
+		if (config.gateway !== undefined) void this.#openGateway(config.gateway, config.clusterDomain, proxyPorts);
+		if (config.dns !== undefined) void this.#openDns(config.dns, ports);
 		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(proxyPorts.asNode));
 	}
 
@@ -86,6 +103,7 @@ export class DataPlaneEngine {
 				break;
 			case "stop":
 				this.#gateway?.close();
+				this.#dns?.close();
 				this.#proxy.stop();
 				this.#listeners.resetAll();
 				break;
@@ -111,7 +129,8 @@ export class DataPlaneEngine {
 	}
 
 	async #openGateway(
-		{ host, port, user, password, namespace, clusterDomain }: GatewayConfig,
+		{ host, port, user, password, namespace }: GatewayConfig,
+		clusterDomain: string,
 		ports: Omit<GatewayPorts<Duplex>, "proxies" | "names" | "dialName"> & Pick<DataPlaneEnginePorts, "metrics">,
 	): Promise<void> {
 		const names = { clusterDomain, namespace, service: (key: string) => this.#proxies.service(key) };
@@ -124,7 +143,40 @@ export class DataPlaneEngine {
 		this.#gateway = result.kind === "open" ? result.listener : undefined;
 	}
 
-	async #update({ pods, services, nodes, asOf }: DataPlaneUpdate): Promise<void> {
+	async #openDns(
+		{ host, port, upstreams }: DnsConfig,
+		{ random, clock, metrics }: DataPlaneEnginePorts,
+	): Promise<void> {
+		const answering = {
+			zone: this.#zone,
+			codec: dnsCodec,
+			random,
+			isSynced: () => this.#isSynced,
+			...(upstreams.length === 0 ? {} : { forward: forwarder(upstreams, random) }),
+		};
+		const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
+		const server = new DnsServer({ answer, clock, metrics });
+		try {
+			const taken = await server.listen(host, port);
+			this.#dns = server;
+			this.#send({ kind: "dns", port: taken });
+		} catch (error) {
+			this.#send({ kind: "dns-failed", message: error instanceof Error ? error.message : String(error) });
+		}
+	}
+
+	#updateZone({ services, namespaces }: DataPlaneUpdate): void {
+		const serial = Math.floor(this.#clock.wallMs() / 1000);
+		for (const name of namespaces.put) this.#zone.putNamespace(name);
+		for (const name of namespaces.remove) this.#zone.removeNamespace(name);
+		for (const key of services.remove) this.#zone.removeService(key, serial);
+		for (const service of services.put) this.#zone.putService(service, serial);
+		this.#isSynced = true;
+	}
+
+	async #update(update: DataPlaneUpdate): Promise<void> {
+		const { pods, services, nodes, asOf } = update;
+		this.#updateZone(update);
 		for (const pod of pods.put) this.#pods.put(pod);
 		for (const node of nodes.put) this.#proxies.putNode(node);
 		for (const name of nodes.remove) this.#proxies.removeNode(name);

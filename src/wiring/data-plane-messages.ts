@@ -1,5 +1,6 @@
 /** What the plane and its data plane say to each other. Plain data: it crosses a thread's border. */
 import type { MessagePort } from "node:worker_threads";
+import type { Upstream } from "../edge/dns-forwarder.ts";
 import type { EchoPod } from "../edge/echo-pod.ts";
 import type { MetricOptions } from "../kernel/metrics.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
@@ -19,6 +20,19 @@ export interface DataPlaneConfig {
 	readonly faults?: TrafficFaults;
 	/** Absent: there is no gateway. */
 	readonly gateway?: GatewayConfig;
+	/** `cluster.local` */
+	readonly clusterDomain: string;
+	/** Absent: no DNS is served. */
+	readonly dns?: DnsConfig;
+}
+
+/** The DNS of the cluster, on UDP and TCP. */
+export interface DnsConfig {
+	readonly host: string;
+	/** 0 takes any one that is free for both. */
+	readonly port: number;
+	/** Who is asked for names of other zones; empty: they are refused. */
+	readonly upstreams: readonly Upstream[];
 }
 
 /** What traffic loses without them is what tests show. All are true in a plane that works as it should. */
@@ -38,7 +52,6 @@ export interface GatewayConfig {
 	readonly password: string;
 	/** Namespace of names that name none. */
 	readonly namespace: string;
-	readonly clusterDomain: string;
 }
 
 /** Changes to carry out together; pods first, so that no rule points to a pod that is not there yet. */
@@ -49,6 +62,8 @@ export interface DataPlaneUpdate {
 	readonly pods: Changes<EchoPod>;
 	readonly services: Changes<ServedService>;
 	readonly nodes: Changes<ProxiedNode>;
+	/** Names. */
+	readonly namespaces: Changes<string>;
 }
 
 export interface Changes<T> {
@@ -69,6 +84,8 @@ export type FromDataPlane =
 	/** Told once, when the gateway listens; or why it does not. */
 	| { readonly kind: "gateway"; readonly port: number }
 	| { readonly kind: "gateway-failed"; readonly message: string }
+	| { readonly kind: "dns"; readonly port: number }
+	| { readonly kind: "dns-failed"; readonly message: string }
 	| { readonly kind: "listen-failed"; readonly failure: ListenFailure }
 	/** Requests that echo pods have answered since the last of these messages. */
 	| { readonly kind: "answered"; readonly requests: readonly AnsweredRequest[] }

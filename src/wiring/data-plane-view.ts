@@ -1,7 +1,7 @@
 /** What the data plane has been told, and what it has to be told next. */
 import { keyOf } from "../api/resource.ts";
-import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
-import type { Node, Pod, Service } from "../api/types/core.ts";
+import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
+import type { Namespace, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
 import type { EchoPod } from "../edge/echo-pod.ts";
@@ -35,6 +35,9 @@ export class DataPlaneView {
 	readonly #changedPods = new Set<string>();
 	readonly #changedServices = new Set<string>();
 	readonly #changedNodes = new Set<string>();
+	readonly #namespaces: Informer<Namespace>;
+	readonly #toldNamespaces = new Map<string, string>();
+	readonly #changedNamespaces = new Set<string>();
 
 	readonly #options: ViewOptions;
 
@@ -44,6 +47,7 @@ export class DataPlaneView {
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
 		this.#nodes = informers.of(NODES);
+		this.#namespaces = informers.of(NAMESPACES);
 		this.#slices.addIndex(BY_SERVICE, (slice) => {
 			const key = serviceNamedBy(slice);
 			return key === undefined ? [] : [key];
@@ -61,7 +65,9 @@ export class DataPlaneView {
 		// A slice whose label has changed was another Service's before.
 		const slices = { added: slice, updated: (old: EndpointSlice, now: EndpointSlice) => [old, now].forEach(slice) };
 		const node = ({ metadata }: Node): unknown => this.#changedNodes.add(metadata.name);
+		const namespace = ({ metadata }: Namespace): unknown => this.#changedNamespaces.add(metadata.name);
 		const removals = [
+			this.#namespaces.addHandlers({ added: namespace, deleted: namespace, applied }),
 			this.#nodes.addHandlers({ added: node, updated: (_, now) => node(now), deleted: node, applied }),
 			this.#pods.addHandlers({ added: pod, updated: (_, now) => pod(now), deleted: pod, applied }),
 			this.#services.addHandlers({ added: service, updated: (_, now) => service(now), deleted: service, applied }),
@@ -74,7 +80,7 @@ export class DataPlaneView {
 
 	/** Undefined before all lists are there: half of them would cut off what is fine. */
 	get asOf(): string | undefined {
-		const isThere = [this.#pods, this.#services, this.#nodes].every(({ hasSynced }) => hasSynced);
+		const isThere = [this.#pods, this.#services, this.#nodes, this.#namespaces].every(({ hasSynced }) => hasSynced);
 		return isThere ? this.#slices.asOf : undefined;
 	}
 
@@ -82,7 +88,14 @@ export class DataPlaneView {
 	takeChanges(asOf: string): DataPlaneUpdate {
 		const { put, remove } = this.#serviceChanges();
 		const services = { put: put.map(({ service, slices }) => servedService(service, slices, asOf)), remove };
-		return { kind: "update", asOf, pods: this.#podChanges(), services, nodes: this.#nodeChanges() };
+		return {
+			kind: "update",
+			asOf,
+			pods: this.#podChanges(),
+			services,
+			nodes: this.#nodeChanges(),
+			namespaces: this.#namespaceChanges(),
+		};
 	}
 
 	/** Everything, for a data plane that knows nothing. */
@@ -95,6 +108,7 @@ export class DataPlaneView {
 			pods: { put: [...this.#toldPods.values()], remove: [] },
 			services: { put: served, remove: [] },
 			nodes: { put: [...this.#toldNodes.values()], remove: [] },
+			namespaces: { put: [...this.#toldNamespaces.values()], remove: [] },
 		};
 	}
 
@@ -124,6 +138,13 @@ export class DataPlaneView {
 	#nodeChanges(): Changes<ProxiedNode> {
 		const nodes = takeOut(this.#changedNodes).map((name) => [name, proxiedNodeOf(this.#nodes.get(name))] as const);
 		return changesOf(this.#toldNodes, nodes, deepEqual);
+	}
+
+	#namespaceChanges(): Changes<string> {
+		const names = takeOut(this.#changedNamespaces).map(
+			(name) => [name, this.#namespaces.get(name) === undefined ? undefined : name] as const,
+		);
+		return changesOf(this.#toldNamespaces, names, (a, b) => a === b);
 	}
 
 	/** Undefined when there is nothing to carry. Headless Services have names and no rules. */

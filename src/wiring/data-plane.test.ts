@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
-import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
+import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { Pod } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import { assertDefined } from "../kernel/assert.ts";
@@ -55,10 +55,11 @@ async function harness(nodePort: number) {
 	world.client.serve(SERVICES, [owner], "5");
 	world.client.serve(PODS, PODS_AT_START, "5");
 	world.client.serve(NODES, [], "5");
+	world.client.serve(NAMESPACES, [], "5");
 	world.client.serve(ENDPOINT_SLICES, [at("5", PODS_AT_START)], "5");
 	const answered: AnsweredRequest[] = [];
 	const stopping = new AbortController();
-	const options = { clusterCIDRs: ["10.1.0.0/16"], serviceCIDRs: ["10.96.0.0/16"] };
+	const options = { clusterCIDRs: ["10.1.0.0/16"], serviceCIDRs: ["10.96.0.0/16"], clusterDomain: "cluster.local" };
 	const dataPlane = startDataPlane({
 		...world,
 		signal: stopping.signal,

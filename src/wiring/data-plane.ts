@@ -48,6 +48,8 @@ export interface DataPlane {
 	whenTold(podKey: string, signal: AbortSignal): Promise<void>;
 	/** Port that the gateway listens on. Rejects when it cannot listen, or there is none. */
 	readonly gateway: Promise<number>;
+	/** Port that DNS listens on. Rejects when it cannot listen, or is not served. */
+	readonly dns: Promise<number>;
 	/** Resolves when traffic goes by EndpointSlices that are not older than this. Rejects when stopped first. */
 	whenApplied(asOf: string): Promise<void>;
 	/** Resolves when listeners and connections are closed, after `signal` has aborted. Never rejects. */
@@ -67,8 +69,9 @@ interface Waiter {
 class FollowingDataPlane implements DataPlane {
 	readonly stopped: Promise<void>;
 	readonly gateway: Promise<number>;
-	#gatewayOpened: (port: number) => void = () => undefined;
-	#gatewayFailed: (error: Error) => void = () => undefined;
+	readonly dns: Promise<number>;
+	readonly #gateway = new Opening("this data plane has no gateway");
+	readonly #dns = new Opening("this data plane serves no DNS");
 	readonly #ports: DataPlanePorts;
 	readonly #view: DataPlaneView;
 	readonly #channel: Channel;
@@ -87,12 +90,10 @@ class FollowingDataPlane implements DataPlane {
 		this.#ports = ports;
 		const { drain = true } = ports.options.faults ?? {};
 		this.#view = new DataPlaneView(ports.informers, { inside: (uid) => ports.inside(uid), drains: drain });
-		this.gateway = new Promise((resolve, reject) => {
-			this.#gatewayOpened = resolve;
-			this.#gatewayFailed = reject;
-		});
-		this.gateway.catch(() => undefined);
-		if (ports.options.gateway === undefined) this.#gatewayFailed(new Error("this data plane has no gateway"));
+		this.gateway = this.#gateway.port;
+		this.dns = this.#dns.port;
+		if (ports.options.gateway === undefined) this.#gateway.failed();
+		if (ports.options.dns === undefined) this.#dns.failed();
 		this.#channel = openChannel(ports.options, ports, {
 			started: () => this.#started(),
 			received: (message) => this.#received(message),
@@ -190,11 +191,16 @@ class FollowingDataPlane implements DataPlane {
 				this.#applied(message.asOf);
 				break;
 			case "gateway":
-				this.#gatewayOpened(message.port);
+				this.#gateway.opened(message.port);
 				break;
 			case "gateway-failed":
-				log.warn("The gateway cannot listen", { error: message.message });
-				this.#gatewayFailed(new Error(message.message));
+				this.#gateway.failed(message.message);
+				break;
+			case "dns":
+				this.#dns.opened(message.port);
+				break;
+			case "dns-failed":
+				this.#dns.failed(message.message);
 				break;
 			case "listen-failed":
 				this.#listenFailed(message.failure);
@@ -244,6 +250,29 @@ class FollowingDataPlane implements DataPlane {
 	}
 }
 
+/** A port that the data plane takes once, or fails to take. */
+class Opening {
+	readonly port: Promise<number>;
+	readonly #absent: string;
+	opened: (port: number) => void = () => undefined;
+	#reject: (error: Error) => void = () => undefined;
+
+	/** @param absent Why it is not there when nobody asked for it. */
+	constructor(absent: string) {
+		this.#absent = absent;
+		this.port = new Promise((resolve, reject) => {
+			this.opened = resolve;
+			this.#reject = reject;
+		});
+		// Whoever wants it asks for it.
+		this.port.catch(() => undefined);
+	}
+
+	failed(message: string = this.#absent): void {
+		this.#reject(new Error(message));
+	}
+}
+
 const ADVICE: Readonly<Record<ListenProblem, string>> = {
 	"address-in-use": "another program has this port; it is tried again until the port is free",
 	"address-not-available": "this machine does not have this address",
@@ -255,8 +284,8 @@ function ofPort(name: string): string {
 	return name === "" ? "" : ` for port ${JSON.stringify(name)}`;
 }
 
-function isNothing({ pods, services, nodes }: DataPlaneUpdate): boolean {
-	return [pods, services, nodes].every(({ put, remove }) => put.length === 0 && remove.length === 0);
+function isNothing({ pods, services, nodes, namespaces }: DataPlaneUpdate): boolean {
+	return [pods, services, nodes, namespaces].every(({ put, remove }) => put.length === 0 && remove.length === 0);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

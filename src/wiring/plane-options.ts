@@ -52,6 +52,11 @@ export interface PlaneOptions {
 	readonly logDecisions: boolean;
 	/** For tests that show what traffic loses without a part of it. */
 	readonly trafficFaults?: TrafficFaults;
+	/** Where DNS is served, on UDP and TCP; undefined: nowhere. */
+	readonly dnsListen: { readonly host: string; readonly port: number } | undefined;
+	/** DNS servers that are asked for names of other zones, `HOST:PORT`. */
+	readonly dnsUpstreams: readonly { readonly host: string; readonly port: number }[];
+	readonly clusterDomain: string;
 	readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -81,5 +86,8 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
 	logDecisions: false,
+	dnsListen: undefined,
+	dnsUpstreams: [],
+	clusterDomain: "cluster.local",
 	logLevel: "warn",
 };

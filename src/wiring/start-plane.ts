@@ -104,6 +104,11 @@ export async function startPlane(
 		if (hint !== undefined) progress(hint);
 		const gateway = dataPlane === undefined ? undefined : await gatewayOf(dataPlane, api, options);
 		if (gateway !== undefined) progress(`Gateway at ${gateway.host}:${gateway.port}, user ${gateway.user}`);
+		if (dataPlane !== undefined && options.dnsListen !== undefined) {
+			const { host } = options.dnsListen;
+			const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
+			progress(`DNS at ${host}:${port}, UDP and TCP`);
+		}
 		return {
 			url: api.url,
 			kubeconfig: options.kubeconfig,
@@ -122,7 +127,6 @@ export async function startPlane(
 }
 
 const GATEWAY_USER = "sliceplane";
-const CLUSTER_DOMAIN = "cluster.local";
 
 /** Rejects, with a sentence for people, when its address cannot be had. */
 async function gatewayOf(
@@ -182,8 +186,9 @@ function startParts(
 			user: GATEWAY_USER,
 			password: token,
 			namespace: "default",
-			clusterDomain: CLUSTER_DOMAIN,
 		},
+		clusterDomain: options.clusterDomain,
+		...(options.dnsListen === undefined ? {} : { dns: { ...options.dnsListen, upstreams: options.dnsUpstreams } }),
 	};
 	const inside = (podUID: string): PodInside | undefined => fleet.inside(podUID);
 	dataPlane =

@@ -4,6 +4,7 @@
  * Planning over a stale cache would create slices twice. So a sync is refused until every slice that
  * was written is in the cache, at least at the generation that the write answered with.
  */
+import { compareResourceVersions } from "../../api/resource-version.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
 import { SERVICE_NAME_LABEL } from "../../api/well-known.ts";
 
@@ -15,6 +16,8 @@ export class SliceTracker {
 	readonly #services = new Map<string, Map<string, number>>();
 	/** Uids whose deletion was seen while writes are under way, by Service. */
 	readonly #overtaken = new Map<string, Set<string>>();
+	/** By uid: slices as they were created, until the cache is known to have them or to have missed them. */
+	readonly #unseen = new Map<string, EndpointSlice>();
 
 	/**
 	 * Writes for the Service begin; call what is returned when the last one is answered. Meanwhile deletions may be
@@ -28,6 +31,7 @@ export class SliceTracker {
 	/** A create or an update answered with this slice. False when its deletion was seen before the answer. */
 	wrote(slice: EndpointSlice): boolean {
 		if (this.#overtaken.get(serviceKeyOf(slice))?.has(slice.metadata.uid) === true) return false;
+		if (!this.has(slice)) this.#unseen.set(slice.metadata.uid, slice);
 		this.#remember(slice, generationOf(slice));
 		return true;
 	}
@@ -46,8 +50,25 @@ export class SliceTracker {
 	 * deletes it and a finalizer holds it. Waiting for it in the cache would be waiting for ever.
 	 */
 	lost(slice: EndpointSlice): void {
+		this.#unseen.delete(slice.metadata.uid);
 		this.#generationsOf(slice)?.delete(slice.metadata.uid);
 		this.#overtaken.get(serviceKeyOf(slice))?.add(slice.metadata.uid);
+	}
+
+	/**
+	 * The cache is as of `asOf` now: it has seen every write up to there. What was created by then and is not in it
+	 * came and went while nobody watched, and no deletion of it will be told: it is forgotten.
+	 *
+	 * @returns Those slices, as they were created.
+	 */
+	missed(asOf: string, isCached: (slice: EndpointSlice) => boolean): readonly EndpointSlice[] {
+		const due = [...this.#unseen.values()].filter(
+			({ metadata }) => compareResourceVersions(metadata.resourceVersion, asOf) <= 0,
+		);
+		for (const { metadata } of due) this.#unseen.delete(metadata.uid);
+		const missed = due.filter((slice) => !isCached(slice));
+		for (const slice of missed) this.lost(slice);
+		return missed;
 	}
 
 	/** Whether the slice is not known, or newer than what this process wrote. */
@@ -58,6 +79,7 @@ export class SliceTracker {
 
 	/** The cache has seen the slice go. Returns whether this process had deleted it, or never knew it. */
 	sawDeletion(slice: EndpointSlice): boolean {
+		this.#unseen.delete(slice.metadata.uid);
 		const generations = this.#generationsOf(slice);
 		const tracked = generations?.get(slice.metadata.uid);
 		generations?.delete(slice.metadata.uid);
@@ -83,6 +105,7 @@ export class SliceTracker {
 	}
 
 	forgetService(serviceKey: string): void {
+		for (const uid of this.#services.get(serviceKey)?.keys() ?? []) this.#unseen.delete(uid);
 		this.#services.delete(serviceKey);
 	}
 

@@ -135,6 +135,32 @@ export interface ProxyExpectation {
 	readonly started_as?: string;
 }
 
+export interface DnsExpectation {
+	/** `TYPE name.` */
+	readonly q: string;
+	readonly transport?: "udp" | "tcp";
+	/** A buffer size; absent as `none`: no EDNS. */
+	readonly edns?: "none" | number;
+	readonly rcode?: string;
+	readonly rcode_in?: readonly string[];
+	readonly answer?: readonly string[];
+	readonly answer_contains?: readonly string[];
+	readonly answer_first?: string;
+	readonly first_varies?: true;
+	readonly answer_count?: Count;
+	readonly answer_targets?: readonly string[];
+	readonly ports?: readonly number[];
+	readonly additional?: readonly string[];
+	readonly authority?: "SOA";
+	readonly soa_minimum_max?: number;
+	readonly soa_ttl_max?: number;
+	readonly ttl_max?: number;
+	readonly no_address?: true;
+	readonly max_bytes?: number;
+	readonly tc?: boolean;
+	readonly within_ms?: number;
+}
+
 export interface RulesetExpectation {
 	readonly node: string;
 	readonly family?: "IPv4" | "IPv6";
@@ -166,7 +192,7 @@ export interface Expectations {
 	readonly ruleset?: readonly RulesetExpectation[];
 	readonly affinity_records?: readonly { readonly node: string; readonly endpoint: string; readonly exists: boolean }[];
 	readonly sysctls?: readonly { readonly node: string; readonly name: string; readonly written: boolean }[];
-	readonly dns?: readonly Raw[];
+	readonly dns?: readonly DnsExpectation[];
 	readonly dns_lookups?: Readonly<Record<string, Count>>;
 	readonly client_view?: readonly Raw[];
 	readonly client_cache?: readonly Raw[];

@@ -1,6 +1,7 @@
 /** Judges expectations against what a run has come to. */
 import type { ExpectationKey, Expectations, KubectlExpectation } from "../format/expectations.ts";
 import { type ScenarioRun, StepError } from "../run.ts";
+import { judgeDns } from "./dns.ts";
 import { judgeEndpoints } from "./endpoints.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { judgeObjects, judgeSaved, judgeUnique } from "./objects.ts";
@@ -36,11 +37,13 @@ const awaits =
 	(subject: string): (() => readonly Pending[]) =>
 	() => [{ pending: subject }];
 
-const dns = awaits("DNS");
 const client = awaits("client library");
 
-/** By key of the format; `kubectl` is a process of its own and judged last. */
-const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } = {
+/** What has to be waited for, and is judged last: `kubectl` is a process of its own. */
+type AskedLater = "kubectl" | "dns";
+
+/** By key of the format. */
+const JUDGES: { readonly [K in Exclude<ExpectationKey, AskedLater>]: Judge<K> } = {
 	slices: judgeSlices,
 	endpoints: judgeEndpoints,
 	objects: judgeObjects,
@@ -65,8 +68,7 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } =
 	affinity_records: (run, wanted) =>
 		wanted.flatMap((each, at) => judgeAffinityRecord(run, each, `affinity_records[${at}]`)),
 	sysctls: (_, wanted) => wanted.flatMap((each, at) => judgeSysctl(each, `sysctls[${at}]`)),
-	dns,
-	dns_lookups: dns,
+	dns_lookups: client,
 	client_view: client,
 	client_cache: client,
 	client_events: client,
@@ -76,7 +78,7 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, "kubectl">]: Judge<K> } =
 	requests_begin: client,
 };
 
-const NOT_BUILT: Readonly<Record<string, string>> = { dns: "DNS", apiserver: "log of the API server" };
+const NOT_BUILT: Readonly<Record<string, string>> = { apiserver: "log of the API server" };
 
 /** What a part comes to, if it is built. */
 function ofPart(component: string, judge: () => readonly Problem[]): readonly (Problem | Pending)[] {
@@ -99,14 +101,15 @@ export async function judged(run: ScenarioRun, expected: Expectations, kubectl: 
 	if (!holds()) await run.plane.clock.until(holds, waitMs);
 	const now = judgedNow(run, expected);
 	const asked = await askedKubectl(kubectl, run, expected.kubectl ?? []);
-	return { problems: [...now.problems, ...asked.problems], pending: [...now.pending, ...asked.pending] };
+	const named = await judgeDns(run, expected.dns ?? [], waitMs);
+	return { problems: [...now.problems, ...named, ...asked.problems], pending: [...now.pending, ...asked.pending] };
 }
 
 function judgedNow(run: ScenarioRun, expected: Expectations): Verdict {
 	const found = Object.entries(expected).flatMap(([key, wanted]) => {
-		if (key === "kubectl") return [];
+		if (key === "kubectl" || key === "dns") return [];
 		// The file was read by the shape of the key.
-		const judge = JUDGES[key as Exclude<ExpectationKey, "kubectl">] as Judge<ExpectationKey>;
+		const judge = JUDGES[key as Exclude<ExpectationKey, AskedLater>] as Judge<ExpectationKey>;
 		return judge(run, wanted as never);
 	});
 	return {

@@ -57,14 +57,16 @@ export function judgeRetrying(
 }
 
 export function judgeHealth({ plane }: ScenarioRun, part: string, wanted: "ready" | "not-ready"): readonly Problem[] {
-	const parts = part === "proxy" ? plane.proxies.all : [plane.controllers];
+	const parts = { proxy: plane.proxies.all, dns: [plane.dns] }[part] ?? [plane.controllers];
 	const found = parts.every(({ isReady }) => isReady) ? "ready" : "not-ready";
 	return unless(found === wanted, `health.${part}`, wanted, found);
 }
 
 export function judgeLog({ plane }: ScenarioRun, wanted: LogExpectation, path: string): readonly Problem[] {
 	const { component, node = "", started_as: name, contains, after = 0, before = Number.POSITIVE_INFINITY } = wanted;
-	const lines = (component === "proxy" ? plane.proxies.get(node, name) : plane.controllers)?.log.lines ?? [];
+	const lines =
+		(component === "proxy" ? plane.proxies.get(node, name) : component === "dns" ? plane.dns : plane.controllers)?.log
+			.lines ?? [];
 	const holds = lines.some(
 		({ atMs, text }) =>
 			atMs >= after && atMs <= before && contains.every((part) => text.toLowerCase().includes(part.toLowerCase())),

@@ -15,6 +15,7 @@ import { madeControllers } from "../../wiring/start-controllers.ts";
 import type { Kind } from "../format/vocabulary.ts";
 import { ComponentFaults, type FaultPorts } from "./component-faults.ts";
 import { Controllers } from "./controllers.ts";
+import { ScenarioDns } from "./dns.ts";
 import { Proxies } from "./proxies.ts";
 import { type NamedFlow, ScenarioProxy } from "./proxy.ts";
 import { ServerFaults } from "./server-faults.ts";
@@ -60,6 +61,7 @@ export class ScenarioPlane {
 	readonly counts: WriteCounts = new WriteCounts();
 	readonly trace: Trace;
 	readonly proxies: Proxies = new Proxies();
+	readonly dns: ScenarioDns;
 	/** What the API server itself keeps: the Service of its own address. */
 	readonly #apiParts: Controllers;
 
@@ -91,6 +93,13 @@ export class ScenarioPlane {
 			latencyMs: collectorLatencyMs,
 		});
 		this.#apiParts = component("apiserver", ["kubernetes-service-controller"]);
+		const dnsUser = { name: "system:serviceaccount:kube-system:coredns", groups: [MASTERS_GROUP] };
+		this.dns = new ScenarioDns({
+			client: new InProcessClient(server.server, dnsUser),
+			clock,
+			random: server.random,
+			faults: new ComponentFaults("dns", { clock, server: this.serverFaults, trace: this.trace }),
+		});
 	}
 
 	/** With no controllers running: they see first what {@link startControllers} finds. */
@@ -139,26 +148,29 @@ export class ScenarioPlane {
 	}
 
 	async stop(): Promise<void> {
-		await Promise.all([...this.components, ...this.proxies.all].map((component) => component.stop()));
+		await Promise.all(this.#parts().map((part) => part.stop()));
 	}
 
 	/** Stops the API for its components, or lets it come back. */
 	setStopped(isStopped: boolean): void {
 		this.serverFaults.isStopped = isStopped;
 		if (!isStopped) return;
-		for (const component of [...this.components, ...this.proxies.all]) component.breakWatches();
+		for (const part of this.#parts()) part.breakWatches();
 	}
 
 	/** Lets time pass until nothing is left to do. False when that was not so within a minute. */
 	settle(allowRetry: boolean): Promise<boolean> {
-		const parts = (): readonly (Controllers | ScenarioProxy)[] => [...this.components, ...this.proxies.all];
-		return this.clock.until(() => parts().every((each) => each.isSettled(allowRetry)), SETTLE_MS_MAX);
+		return this.clock.until(() => this.#parts().every((each) => each.isSettled(allowRetry)), SETTLE_MS_MAX);
 	}
 
 	/** Why it is not settled, for people. */
 	unsettled(): string {
-		const reasons = [...this.components, ...this.proxies.all].flatMap((each) => each.unsettled());
+		const reasons = this.#parts().flatMap((each) => each.unsettled());
 		return reasons.length === 0 ? "something runs in circles" : reasons.join("; ");
+	}
+
+	#parts(): readonly (Controllers | ScenarioProxy | ScenarioDns)[] {
+		return [...this.components, ...this.proxies.all, this.dns];
 	}
 
 	/** What is stored of the resource, in order of keys. */

@@ -6,6 +6,7 @@ import type { ClientCall } from "../../testing/faulty-client.ts";
 import type { Component, StepValues } from "../format/steps.ts";
 import { DEFAULT_NAMESPACE } from "../objects/drafts.ts";
 import type { Controllers } from "../plane/controllers.ts";
+import type { ScenarioDns } from "../plane/dns.ts";
 import type { ScenarioProxy } from "../plane/proxy.ts";
 import { typeOfKind } from "../plane/scenario-plane.ts";
 import type { ScenarioRun } from "../run.ts";
@@ -15,12 +16,14 @@ export async function stop({ plane }: ScenarioRun, { component, node }: StepValu
 	if (component === "controllers") await plane.controllers.stop();
 	if (component === "apiserver") plane.setStopped(true);
 	if (component === "proxy") await Promise.all(plane.proxies.of(node).map((proxy) => proxy.stop()));
+	if (component === "dns") await plane.dns.stop();
 }
 
 export async function start({ plane }: ScenarioRun, { component, node }: StepValues["start"]): Promise<void> {
 	if (component === "controllers") plane.controllers.start();
 	if (component === "apiserver") plane.setStopped(false);
 	if (component === "proxy") for (const proxy of plane.proxies.of(node)) proxy.start();
+	if (component === "dns") plane.dns.start();
 	await plane.clock.settle();
 }
 
@@ -69,8 +72,9 @@ export function affinityRecord(
 function partsOf(
 	{ plane }: ScenarioRun,
 	{ component, node }: { readonly component: Component; readonly node?: string },
-): readonly (Controllers | ScenarioProxy)[] {
+): readonly (Controllers | ScenarioProxy | ScenarioDns)[] {
 	if (component === "controllers") return [plane.controllers];
+	if (component === "dns") return [plane.dns];
 	return component === "proxy" ? plane.proxies.of(node) : [];
 }
 

@@ -8,7 +8,7 @@ import { DEFAULT_NAMESPACE, type Draft, endpointsDraft, nodeDraft, sliceDraft } 
 import { repeated } from "../objects/repeat.ts";
 import type { NamedFlow } from "../plane/proxy.ts";
 import type { ScenarioRun } from "../run.ts";
-import { proxyNames, usesProxies } from "../uses.ts";
+import { proxyNames, usesDns, usesProxies } from "../uses.ts";
 import { makeService } from "./objects.ts";
 import { adopt, makePod } from "./pods.ts";
 import { mustCreate } from "./requests.ts";
@@ -36,6 +36,7 @@ export async function writeStartState(run: ScenarioRun, scenario: Scenario): Pro
 	await run.plane.clock.settle();
 	// Flows of the start state go to endpoints that there are.
 	if (usesProxies(scenario)) startProxies(run, proxyNames(scenario));
+	if (usesDns(scenario)) run.plane.dns.start();
 	await run.plane.clock.settle();
 }
 

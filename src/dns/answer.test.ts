@@ -1,0 +1,183 @@
+import { decode, encode, type Packet } from "dns-packet";
+import { describe, expect, test } from "vitest";
+import { dnsCodec } from "../edge/codec/dns.ts";
+import { Zone } from "../plan/dns-records/zone.ts";
+import { meta, service } from "../testing/builders.ts";
+import { SeededRandom } from "../testing/seeded.ts";
+import { type AnswerPorts, answerPacket, type Transport } from "./answer.ts";
+
+function zoneWith(endpoints: number): Zone {
+	const zone = new Zone({ name: "cluster.local.", ttl: 5 });
+	zone.putNamespace("default");
+	const slice = {
+		apiVersion: "discovery.k8s.io/v1",
+		kind: "EndpointSlice",
+		metadata: meta("db-1"),
+		addressType: "IPv4",
+		ports: [{ name: "sql", port: 5432 }],
+		endpoints: Array.from({ length: endpoints }, (_, i) => ({
+			addresses: [`10.244.0.${i + 1}`],
+			conditions: { ready: true },
+		})),
+	} as const;
+	zone.putService({ key: "default/web", asOf: "1", service: service("web"), slices: [] }, 1);
+	zone.putService({ key: "default/db", asOf: "1", service: service("db", { clusterIP: "None" }), slices: [slice] }, 1);
+	const out = service("out", { type: "ExternalName", externalName: "www.example.com", clusterIP: "" });
+	zone.putService({ key: "default/out", asOf: "1", service: out, slices: [] }, 1);
+	return zone;
+}
+
+const OPT = {
+	type: "OPT",
+	name: ".",
+	udpPayloadSize: 1232,
+	extendedRcode: 0,
+	ednsVersion: 0,
+	flags: 0,
+	flag_do: false,
+	options: [],
+} as const;
+
+async function asked(
+	query: Partial<Packet> | Uint8Array,
+	more: Partial<AnswerPorts> = {},
+	transport: Transport = "udp",
+) {
+	const ports = { zone: zoneWith(3), codec: dnsCodec, random: new SeededRandom(1), isSynced: () => true, ...more };
+	const bytes = query instanceof Uint8Array ? query : encode({ type: "query", id: 77, flags: 0x0100, ...query });
+	const answer = await answerPacket(ports, bytes, transport);
+	return answer === undefined ? undefined : { ...decode(Buffer.from(answer)), bytes: answer.length };
+}
+
+const question = (name: string, type = "A"): Partial<Packet> => ({
+	questions: [{ type: type as "A", name: `${name}.default.svc.cluster.local` }],
+});
+
+describe("answerPacket()", () => {
+	test("answers from the zone: same id and spelling, authoritative, no recursion", async () => {
+		const answer = await asked({ questions: [{ type: "A", name: "WeB.default.svc.cluster.local" }] });
+		expect(answer).toMatchObject({
+			id: 77,
+			rcode: "NOERROR",
+			flag_aa: true,
+			flag_rd: true,
+			flag_ra: false,
+			flag_tc: false,
+		});
+		expect(answer?.answers).toMatchObject([{ name: "WeB.default.svc.cluster.local", ttl: 5, data: "10.96.0.10" }]);
+		expect(answer?.additionals).toEqual([]);
+	});
+
+	test.each<[string, Partial<Packet>, object]>([
+		[
+			"a name that there is not",
+			question("nope"),
+			{ rcode: "NXDOMAIN", flag_aa: true, authorities: [{ type: "SOA" }] },
+		],
+		[
+			"a type that there is not",
+			question("web", "AAAA"),
+			{ rcode: "NOERROR", answers: [], authorities: [{ type: "SOA" }] },
+		],
+		[
+			"a name of another zone",
+			{ questions: [{ type: "A", name: "www.example.com" }] },
+			{ rcode: "REFUSED", flag_aa: false },
+		],
+		["a transfer", question("web", "AXFR"), { rcode: "REFUSED" }],
+		["another class", { questions: [{ type: "A", class: "CH", name: "web" }] }, { rcode: "REFUSED" }],
+		["no question", {}, { rcode: "FORMERR" }],
+		["another opcode", { ...question("web"), flags: 0x2000 }, { rcode: "NOTIMP" }],
+		[
+			"an alias that leads out, without anybody to ask",
+			question("out"),
+			{ rcode: "NOERROR", answers: [{ type: "CNAME", data: "www.example.com" }] },
+		],
+	])("answers %s", async (_, query, answer) => {
+		expect(await asked(query)).toMatchObject(answer);
+	});
+
+	test("does not say that a name is not there before it knows, but answers what it knows", async () => {
+		const isSynced = () => false;
+		expect(await asked(question("nope"), { isSynced })).toMatchObject({
+			rcode: "SERVFAIL",
+			flag_aa: true,
+			authorities: [{ type: "SOA" }],
+		});
+		expect(await asked(question("web"), { isSynced })).toMatchObject({ rcode: "NOERROR" });
+	});
+
+	test("knows EDNS, and only to those who do", async () => {
+		expect(await asked({ ...question("web"), additionals: [OPT as never] })).toMatchObject({
+			additionals: [{ type: "OPT", udpPayloadSize: 1232 }],
+		});
+		const version = await asked({ ...question("web"), additionals: [{ ...OPT, ednsVersion: 1 } as never] });
+		expect(version).toMatchObject({ additionals: [{ type: "OPT", extendedRcode: 1, ednsVersion: 0 }], answers: [] });
+	});
+
+	test("cuts what does not fit, and says so; over TCP all of it comes", async () => {
+		const ports = { zone: zoneWith(200) };
+		const small = await asked(question("db"), ports);
+		expect(small?.bytes).toBeLessThanOrEqual(512);
+		expect(small).toMatchObject({ flag_tc: true, rcode: "NOERROR" });
+		expect(small?.answers?.length).toBeGreaterThan(20);
+		const larger = await asked({ ...question("db"), additionals: [OPT as never] }, ports);
+		expect(larger?.bytes).toBeLessThanOrEqual(1232);
+		expect(larger?.additionals).toMatchObject([{ type: "OPT" }]);
+		const whole = await asked(question("db"), ports, "tcp");
+		expect([whole?.flag_tc, whole?.answers?.length]).toEqual([false, 200]);
+	});
+
+	test("drops the addresses beside SRV records first, and says so", async () => {
+		const answer = await asked(question("_sql._tcp.db", "SRV"), { zone: zoneWith(7) });
+		expect(answer?.answers).toHaveLength(7);
+		expect([answer?.flag_tc, (answer?.additionals?.length ?? 0) < 7]).toEqual([true, true]);
+	});
+
+	test("does not always begin with the same address", async () => {
+		const ports = { random: new SeededRandom(1), zone: zoneWith(3) };
+		const firsts = new Set<unknown>();
+		for (let i = 0; i < 20; i++) firsts.add(JSON.stringify((await asked(question("db"), ports))?.answers?.[0]));
+		expect(firsts.size).toBe(3);
+	});
+
+	test("asks others for other zones, and adds what an alias leads to", async () => {
+		const address = { name: "www.example.com.", ttl: 60, data: { type: "A", address: "192.0.2.1" } } as const;
+		const forward = async () => ({ rcode: "NOERROR", answers: [address], authority: [] }) as const;
+		const other = await asked({ questions: [{ type: "A", name: "www.example.com" }] }, { forward });
+		expect(other).toMatchObject({ flag_aa: false, flag_ra: true, answers: [{ data: "192.0.2.1", ttl: 60 }] });
+		expect((await asked(question("out"), { forward }))?.answers).toMatchObject([
+			{ type: "CNAME" },
+			{ data: "192.0.2.1" },
+		]);
+		const nobody = await asked(
+			{ questions: [{ type: "A", name: "www.example.com" }] },
+			{ forward: async () => undefined },
+		);
+		expect(nobody).toMatchObject({ rcode: "SERVFAIL" });
+	});
+
+	test("says nothing to what is no query, and answers what it can read of others", async () => {
+		expect(await asked(Uint8Array.of(1, 2, 3))).toBeUndefined();
+		expect(await asked(Uint8Array.of(0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0))).toBeUndefined();
+		expect(await asked(Uint8Array.of(0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 63))).toMatchObject({
+			id: 1,
+			rcode: "FORMERR",
+		});
+	});
+
+	test("survives 20,000 random and mutated packets, and never answers more than is taken", async () => {
+		const random = new SeededRandom(7);
+		const zone = zoneWith(100);
+		const valid = encode({ type: "query", id: 1, flags: 0x0100, ...question("db"), additionals: [OPT as never] });
+		for (let i = 0; i < 20_000; i++) {
+			const bytes = Uint8Array.from(valid);
+			for (let changes = 0; changes < 1 + random.next() * 8; changes++)
+				bytes[Math.floor(random.next() * bytes.length)] = Math.floor(random.next() * 256);
+			const sent = bytes.subarray(0, random.next() < 0.3 ? Math.floor(random.next() * bytes.length) : bytes.length);
+			const answer = await answerPacket({ zone, codec: dnsCodec, random, isSynced: () => true }, sent, "udp");
+			if (answer !== undefined && answer.length > 1232)
+				throw new Error(`answer of ${answer.length} octets to ${Buffer.from(sent).toString("hex")}`);
+		}
+	});
+});

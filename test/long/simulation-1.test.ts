@@ -1,0 +1,3 @@
+import { longSimulation } from "./long-simulation.ts";
+
+longSimulation(0);
