@@ -5,6 +5,7 @@ import { Zone } from "../plan/dns-records/zone.ts";
 import { meta, service } from "../testing/builders.ts";
 import { SeededRandom } from "../testing/seeded.ts";
 import { type AnswerPorts, answerPacket, type Transport } from "./answer.ts";
+import { AnswerCache } from "./answer-cache.ts";
 
 function zoneWith(endpoints: number): Zone {
 	const zone = new Zone({ name: "cluster.local.", ttl: 5 });
@@ -132,6 +133,26 @@ describe("answerPacket()", () => {
 		const answer = await asked(question("_sql._tcp.db", "SRV"), { zone: zoneWith(7) });
 		expect(answer?.answers).toHaveLength(7);
 		expect([answer?.flag_tc, (answer?.additionals?.length ?? 0) < 7]).toEqual([true, true]);
+	});
+
+	test("keeps answers for who asks the same, under its own id, until the zone changes", async () => {
+		const zone = zoneWith(3);
+		let lookups = 0;
+		const counting = {
+			version: 1,
+			resolve: (each: Parameters<Zone["resolve"]>[0]) => {
+				lookups++;
+				return zone.resolve(each);
+			},
+		};
+		const ports = { zone: counting, cache: new AnswerCache(), random: { next: () => 0 } };
+		const first = await asked({ ...question("web"), id: 1 } as Partial<Packet>, ports);
+		const before = lookups;
+		const again = await asked({ ...question("web"), id: 2 } as Partial<Packet>, ports);
+		expect([first?.id, again?.id, again?.answers, lookups - before]).toEqual([1, 2, first?.answers, 0]);
+		counting.version = 2;
+		await asked(question("web"), ports);
+		expect(lookups).toBeGreaterThan(before);
 	});
 
 	test("does not always begin with the same address", async () => {

@@ -3,14 +3,17 @@ import type { Random } from "../kernel/random.ts";
 import { randomBelow } from "../kernel/random.ts";
 import type { DnsRecord, Rcode } from "../plan/dns-records/records.ts";
 import type { Zone } from "../plan/dns-records/zone.ts";
+import { type AnswerCache, ORDERS } from "./answer-cache.ts";
 import type { DnsCodec, Query, Response } from "./message.ts";
 
 export interface AnswerPorts {
-	readonly zone: Zone;
+	readonly zone: Pick<Zone, "resolve" | "version">;
 	readonly codec: DnsCodec;
 	readonly random: Random;
 	/** Before every list is there, a name that is not known may yet be one. */
 	isSynced(): boolean;
+	/** Keeps answers as they went out; absent: each is made anew. */
+	readonly cache?: AnswerCache;
 	/** Asks other servers; absent: names of other zones are refused. */
 	readonly forward?: Forward;
 }
@@ -39,11 +42,28 @@ export async function answerPacket(
 	bytes: Uint8Array,
 	transport: Transport,
 ): Promise<Uint8Array | undefined> {
+	// An answer that was given before every list was there is not kept.
+	const cache = ports.isSynced() ? ports.cache : undefined;
+	const { version } = ports.zone;
+	const order = randomBelow(ports.random, ORDERS);
+	const known = cache?.get(bytes, transport, order, version);
+	if (known !== undefined) return known;
 	const decoded = ports.codec.decode(bytes);
 	if (decoded.kind === "ignored") return undefined;
 	const response =
 		decoded.kind === "malformed" ? failed(ports, decoded.query, "FORMERR") : await answer(ports, decoded.query);
-	return fitted(ports.codec, response, sizeFor(decoded.query, transport));
+	const made = fitted(ports.codec, response, sizeFor(decoded.query, transport));
+	// What comes from elsewhere has its own time to live.
+	const isKept = response.isAuthoritative && version === ports.zone.version && !isOutside(ports, response);
+	if (isKept) cache?.put(bytes, transport, order, made);
+	return made;
+}
+
+/** Whether other servers were, or would have been, asked for a part of it. */
+function isOutside({ zone }: AnswerPorts, { query }: Response): boolean {
+	const [question] = query.questions;
+	const result = question === undefined ? undefined : zone.resolve(question);
+	return result?.kind === "answer" && result.outside !== undefined;
 }
 
 async function answer(ports: AnswerPorts, query: Query): Promise<Response> {

@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import { type CIDR, parseCIDR } from "../api/ip.ts";
 import { answerPacket } from "../dns/answer.ts";
+import { AnswerCache } from "../dns/answer-cache.ts";
 import { dnsCodec } from "../edge/codec/dns.ts";
 import { forwarder } from "../edge/dns-forwarder.ts";
 import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
@@ -150,6 +151,7 @@ export class DataPlaneEngine {
 		const answering = {
 			zone: this.#zone,
 			codec: dnsCodec,
+			cache: new AnswerCache(),
 			random,
 			isSynced: () => this.#isSynced,
 			...(upstreams.length === 0 ? {} : { forward: forwarder(upstreams, random) }),

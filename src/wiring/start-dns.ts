@@ -1,6 +1,7 @@
 /** DNS alone, for a cluster that is there already. */
 import { setMaxListeners } from "node:events";
 import { answerPacket } from "../dns/answer.ts";
+import { AnswerCache } from "../dns/answer-cache.ts";
 import { ZoneFollower } from "../dns/zone-follower.ts";
 import { dnsCodec } from "../edge/codec/dns.ts";
 import { forwarder, type Upstream } from "../edge/dns-forwarder.ts";
@@ -37,6 +38,7 @@ export async function startDns(client: ApiClient, options: DnsOptions): Promise<
 	const answering = {
 		zone,
 		codec: dnsCodec,
+		cache: new AnswerCache(),
 		random,
 		isSynced: () => follower.isSynced,
 		...(options.upstreams.length === 0 ? {} : { forward: forwarder(options.upstreams, random) }),

@@ -54,6 +54,7 @@ export class Zone {
 	readonly #byClusterIP = new Map<string, string>();
 	readonly #byEndpoint = new Map<string, Set<string>>();
 	#serial = 0;
+	#version = 0;
 	#asOf: string | undefined;
 
 	constructor({ name, ttl }: ZoneOptions) {
@@ -66,8 +67,14 @@ export class Zone {
 		return this.#asOf;
 	}
 
+	/** Rises with every change. */
+	get version(): number {
+		return this.#version;
+	}
+
 	/** @param serial Unix seconds of the change. */
 	putService(served: ServedService, serial: number): void {
+		this.#version++;
 		this.#unindex(served.key);
 		const records = serviceRecords(served);
 		this.#services.set(served.key, records);
@@ -81,16 +88,19 @@ export class Zone {
 
 	/** `key` is `namespace/name`. */
 	removeService(key: string, serial: number): void {
+		this.#version++;
 		this.#unindex(key);
 		this.#services.delete(key);
 		this.#serial = Math.max(this.#serial, serial);
 	}
 
 	putNamespace(name: string): void {
+		this.#version++;
 		this.#namespaces.add(name);
 	}
 
 	removeNamespace(name: string): void {
+		this.#version++;
 		this.#namespaces.delete(name);
 	}
 

@@ -2,7 +2,7 @@
  * How a simulated Pod behaves: what its annotations say, and else what its command suggests.
  *
  *     sliceplane.dev/startup-time: 2s     from the binding to running containers (100ms)
- *     sliceplane.dev/ready-after: 5s      from running to Ready (0s, or the readiness probe's initial delay)
+ *     sliceplane.dev/ready-after: 5s      from running to Ready (0s; where probes do not run, the readiness probe's initial delay)
  *     sliceplane.dev/never-ready: "true"  runs, and is never Ready
  *     sliceplane.dev/unready-after: 2s    from SIGTERM to a failing readiness probe (stays Ready to the end)
  *     sliceplane.dev/stop-time: 10s       from SIGTERM to the end of its processes (1s)
