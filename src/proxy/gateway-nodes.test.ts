@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Zone } from "../plan/dns-records/zone.ts";
 import { servedService } from "../plan/service-map/served-service.ts";
 import { service } from "../testing/builders.ts";
 import { FakeNetwork } from "../testing/fake-network.ts";
@@ -36,7 +37,7 @@ function harness(options: { readonly terminatingFallback?: boolean } = {}, isTer
 	const gateway = new Gateway<string>({
 		proxies,
 		asNode: "",
-		names: { clusterDomain: "cluster.local", namespace: "default", service: (key) => proxies.service(key) },
+		names: { clusterDomain: "cluster.local", namespace: "default", zone: new Zone({ name: "cluster.local.", ttl: 5 }) },
 		dialer: net,
 		dialName: (host, port) => net.dial({ ip: host, port }, new AbortController().signal),
 		clock,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseCIDR } from "../api/ip.ts";
 import type { Service } from "../api/types/core.ts";
 import { assertDefined } from "../kernel/assert.ts";
+import { Zone } from "../plan/dns-records/zone.ts";
 import { meta, service } from "../testing/builders.ts";
 import { FakeNetwork } from "../testing/fake-network.ts";
 import { SeededRandom } from "../testing/seeded.ts";
@@ -16,6 +17,7 @@ function harness(asNode = "") {
 	const clock = new VirtualClock();
 	const random = new SeededRandom(1);
 	const net = new FakeNetwork();
+	const zone = new Zone({ name: "cluster.local.", ttl: 5 });
 	const options = {
 		clusterCIDRs: [cidr("10.244.0.0/16")],
 		serviceCIDRs: [cidr("10.96.0.0/16")],
@@ -36,13 +38,11 @@ function harness(asNode = "") {
 			endpoints,
 			ports,
 		} as const;
-		proxies.putService({ key: `default/${made.metadata.name}`, asOf: "1", service: made, slices: [slice] });
+		const served = { key: `default/${made.metadata.name}`, asOf: "1", service: made, slices: [slice] };
+		proxies.putService(served);
+		zone.putService(served, 0);
 	};
-	const names = {
-		clusterDomain: "cluster.local",
-		namespace: "default",
-		service: (key: string) => proxies.service(key),
-	};
+	const names = { clusterDomain: "cluster.local", namespace: "default", zone };
 	const gateway = new Gateway<string>({
 		proxies,
 		asNode,

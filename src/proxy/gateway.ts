@@ -6,7 +6,7 @@ import { canonicalIP } from "../api/ip.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import { type Random, randomBelow } from "../kernel/random.ts";
-import { meaningOf, type NameScope } from "../plan/service-map/cluster-names.ts";
+import { meaningOf, type NameScope } from "../plan/dns-records/cluster-names.ts";
 import type { Decision } from "../plan/service-map/decision.ts";
 import { healthAnswer } from "../plan/service-map/health-check.ts";
 import type { Asked, Client, Route } from "../plan/service-map/node-rules.ts";

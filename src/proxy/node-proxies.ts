@@ -55,11 +55,6 @@ export class NodeProxies {
 		return [...this.#nodes.values()].find(({ addresses }) => addresses.includes(ip));
 	}
 
-	/** `key` is `namespace/name`. */
-	service(key: string): ServedService | undefined {
-		return this.#services.get(key);
-	}
-
 	putService(service: ServedService): void {
 		this.#services.set(service.key, service);
 		for (const [node, proxy] of this.#proxies) this.#put(proxy, node, service);

@@ -134,7 +134,7 @@ export class DataPlaneEngine {
 		clusterDomain: string,
 		ports: Omit<GatewayPorts<Duplex>, "proxies" | "names" | "dialName"> & Pick<DataPlaneEnginePorts, "metrics">,
 	): Promise<void> {
-		const names = { clusterDomain, namespace, service: (key: string) => this.#proxies.service(key) };
+		const names = { clusterDomain, namespace, zone: this.#zone };
 		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, names, dialName: dialTcp });
 		const credentials = { user, password };
 		const server = new GatewayServer({ listeners: this.#listeners, gateway, credentials, metrics: ports.metrics });

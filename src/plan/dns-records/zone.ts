@@ -104,6 +104,11 @@ export class Zone {
 		this.#namespaces.delete(name);
 	}
 
+	/** Whether there is such a Service, with or without a name now; `key` is `namespace/name`. */
+	hasService(key: string): boolean {
+		return this.#services.has(key);
+	}
+
 	/** Aliases are followed inside the zone. */
 	resolve(question: DnsQuestion): ZoneResult {
 		const asked = question.name.toLowerCase();

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Endpoint, EndpointSlice } from "../../api/types/discovery.ts";
 import { meta, service } from "../../testing/builders.ts";
+import type { ServedService } from "../service-map/served-service.ts";
 import { meaningOf, type NameScope } from "./cluster-names.ts";
-import type { ServedService } from "./served-service.ts";
+import { Zone } from "./zone.ts";
 
 function served(name: string, spec: object, endpoints: readonly Endpoint[] = []): ServedService {
 	const slice: EndpointSlice = {
@@ -25,12 +26,15 @@ const SERVICES = [
 	]),
 	served("alias", { type: "ExternalName", externalName: "www.example.com", clusterIP: "" }),
 	served("empty", { clusterIP: "None" }),
+	served("early", { clusterIP: "None", publishNotReadyAddresses: true }, [
+		{ addresses: ["10.244.0.4"], hostname: "early-0", conditions: { ready: true, serving: false } },
+	]),
+	served("inner", { type: "ExternalName", externalName: "web.default.svc.cluster.local", clusterIP: "" }),
 ];
-const SCOPE: NameScope = {
-	clusterDomain: "cluster.local",
-	namespace: "default",
-	service: (key) => SERVICES.find((each) => each.key === key),
-};
+const ZONE = new Zone({ name: "cluster.local.", ttl: 5 });
+ZONE.putNamespace("default");
+for (const each of SERVICES) ZONE.putService(each, 0);
+const SCOPE: NameScope = { clusterDomain: "cluster.local", namespace: "default", zone: ZONE };
 
 describe("meaningOf()", () => {
 	test.each([
@@ -45,6 +49,8 @@ describe("meaningOf()", () => {
 		["db-1.db.default.svc.cluster.local", "none"],
 		["db-9.db.default.svc.cluster.local", "none"],
 		["empty", "none"],
+		["early-0.early", "10.244.0.4"],
+		["inner", "10.96.0.10"],
 		["alias.default.svc.cluster.local", "alias www.example.com"],
 		["10-244-0-7.default.pod.cluster.local", "10.244.0.7"],
 		["fd00--7.default.pod.cluster.local", "fd00::7"],
