@@ -16,7 +16,7 @@ export class AnswerCache {
 	readonly #answers = new Map<string, Uint8Array>();
 	#version = 0;
 
-	/** @param order Which of the {@link ORDERS}. */
+	/** Bytes that nobody else has. @param order Which of the {@link ORDERS}. */
 	get(packet: Uint8Array, transport: string, order: number, version: number): Uint8Array | undefined {
 		if (version !== this.#version) {
 			this.#answers.clear();
@@ -33,7 +33,8 @@ export class AnswerCache {
 	put(packet: Uint8Array, transport: string, order: number, answer: Uint8Array): void {
 		if (packet.length > PACKET_LENGTH_MAX || answer.length > ANSWER_LENGTH_MAX) return;
 		if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
-		this.#answers.set(keyOf(packet, transport, order), answer);
+		// A copy of its own: a view would keep the whole buffer that the answer was written into.
+		this.#answers.set(keyOf(packet, transport, order), Uint8Array.from(answer));
 	}
 }
 
