@@ -12,6 +12,7 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { kubectlPath } from "../scripts/fetch-kubectl.mjs";
+import { proxyBench } from "./proxy.mjs";
 
 const { values } = parseArgs({
 	options: { runs: { type: "string", default: "10" }, "idle-seconds": { type: "string", default: "60" } },
@@ -96,6 +97,7 @@ const result = {
 		emptyNodeMs: emptyNode,
 		ratioToEmptyNode: Math.round((answered.median / emptyNode.median) * 10) / 10,
 	},
+	proxy: await proxyBench({ seconds: 3, rounds: 3 }),
 	idle: { seconds: Number(values["idle-seconds"]), residentMiB: Math.round(idleMiB) },
 };
 process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);

@@ -92,6 +92,11 @@ describe("discovery", () => {
 					responseKind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
 					verbs: ["create", "get"],
 				},
+				{
+					subresource: "proxy",
+					responseKind: { group: "", version: "v1", kind: "PodProxyOptions" },
+					verbs: ["create", "delete", "get", "patch", "update"],
+				},
 				{ subresource: "status", responseKind: { group: "", version: "v1", kind: "Pod" } },
 			],
 		});

@@ -31,6 +31,12 @@ export type GenerationRule =
 	| "all-but-metadata"
 	| "all-but-metadata-or-labels";
 
+/** Any method goes on to what answers. */
+export function proxySubresource(kind: string): Subresource {
+	const verbs = ["create", "delete", "get", "patch", "update"] as const;
+	return { name: "proxy", kind: { group: "", version: "v1", kind }, verbs };
+}
+
 export interface Subresource {
 	/** `status`, `scale`, `binding`, `eviction`, `finalize`. */
 	readonly name: string;

@@ -7,6 +7,7 @@ import { addScenarioCommand } from "./scenario.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand, VERSION_LINE } from "./version.ts";
+import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
 const NOT_BUILT_COMMANDS = [
@@ -18,7 +19,6 @@ const NOT_BUILT_COMMANDS = [
 	"migrate",
 	"exec",
 	"shell",
-	"watch-cost",
 ] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
@@ -33,6 +33,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addDnsCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
+	addWatchCostCommand(root);
 	addVersionCommand(root);
 	addCompletionCommand(root);
 	for (const name of NOT_BUILT_COMMANDS) {

@@ -44,6 +44,7 @@ export interface UpFlags {
 	readonly runtime: PlaneOptions["runtime"];
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
+	readonly logDecisions?: boolean;
 	readonly dnsListen?: PlaneOptions["listen"];
 	readonly dnsUpstream: readonly string[];
 	readonly clusterDomain: string;
@@ -105,6 +106,7 @@ export function addUpOptions(up: Command): void {
 	up.addOption(
 		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
 	);
+	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
 	up.addOption(new Option("--dns-listen <host:port>", "serve DNS there, on UDP and TCP").argParser(hostAndPort));
 	up.addOption(
 		new Option("--dns-upstream <host:port>", "DNS server to ask for names of other zones; may be repeated")
@@ -152,9 +154,16 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		runtime: flags.runtime,
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
+		logDecisions: flags.logDecisions === true,
 		dnsListen: flags.dnsListen,
 		dnsUpstreams: flags.dnsUpstream.map(hostAndPort),
 		clusterDomain: flags.clusterDomain,
-		logLevel: flags.verbose === true ? "debug" : "warn",
+		logLevel: logLevelOf(flags),
 	};
+}
+
+/** Decisions are logged as information. */
+function logLevelOf({ verbose, logDecisions }: UpFlags): PlaneOptions["logLevel"] {
+	if (verbose === true) return "debug";
+	return logDecisions === true ? "info" : "warn";
 }

@@ -19,6 +19,9 @@ interface Connection {
 	answers: number;
 }
 
+/** A connection that a client has not used for so long is unlikely to be used in the moment that it is closed. */
+const UNUSED_MS = 700;
+
 export class EchoHttp {
 	readonly #ports: EchoPorts;
 	readonly #server: Server;
@@ -37,13 +40,13 @@ export class EchoHttp {
 		this.#server = Object.assign(server, { httpAllowHalfOpen: true });
 	}
 
-	/** Serves the connection; when its pod begins to terminate, it is closed once it is idle. */
+	/** Serves the connection; when its pod has begun to terminate, the next answer is the last, or it is closed as idle. */
 	serve(stream: Duplex, served: Served): void {
 		const connection: Connection = { served, underWay: 0, answers: 0 };
 		this.#connections.set(stream, connection);
 		stream.once(
 			"close",
-			served.follow(() => closeIdle(stream, connection)),
+			served.follow(() => closeWhenUnused(stream, connection)),
 		);
 		this.#server.emit("connection", stream);
 	}
@@ -97,7 +100,15 @@ function send(response: ServerResponse, { pod }: Served, { status, headers, body
 	response.writeHead(status).end(body);
 }
 
-/** One that has not asked anything yet is left: its first answer says that it is the last. */
-function closeIdle(stream: Duplex, { served, underWay, answers }: Connection): void {
-	if (served.pod.isTerminating && underWay === 0 && answers > 0) stream.end(() => stream.destroy());
+/**
+ * Closing it at once would meet the requests that are just on their way: a client that uses it gets a last answer
+ * instead. One that has not asked anything yet is left, for its first answer is the last.
+ */
+function closeWhenUnused(stream: Duplex, connection: Connection): void {
+	const { served, answers } = connection;
+	if (!served.pod.isTerminating || answers === 0) return;
+	const close = (): void => {
+		if (connection.underWay === 0 && connection.answers === answers) stream.end(() => stream.destroy());
+	};
+	setTimeout(close, UNUSED_MS).unref();
 }

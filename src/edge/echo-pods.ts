@@ -21,6 +21,8 @@ const METHODS = ["GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "PATCH ", "OPTIONS
 const HTTP2_PREFACE = "PRI * HT";
 const STARTS = [...METHODS, HTTP2_PREFACE];
 const START_LENGTH_MAX = 8;
+/** From the end of a pod's processes by its status to the end of its answers. */
+const LINGER_MS = 500;
 
 export class EchoPods {
 	readonly #ports: EchoPorts;
@@ -46,11 +48,19 @@ export class EchoPods {
 		for (const changed of [...live.followers]) changed();
 	}
 
-	/** Its connections end, as those of a process do that ends. */
+	/**
+	 * Its connections end, as those of a process do that ends. One that terminated answers a little longer than its
+	 * status says: its endpoint leaves the rules only after that status.
+	 */
 	remove(key: string): void {
 		const live = this.#pods.get(key);
 		if (live === undefined) return;
 		this.#pods.delete(key);
+		if (live.pod.isTerminating) setTimeout(() => this.#end(live), LINGER_MS).unref();
+		else this.#end(live);
+	}
+
+	#end(live: LivePod): void {
 		this.#withdraw(live);
 		for (const connection of live.connections) connection.destroy();
 	}

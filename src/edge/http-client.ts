@@ -32,6 +32,8 @@ export interface HttpClientOptions extends ServerAccess {
 	/** Says who asks in the server's log. */
 	readonly userAgent?: string;
 	readonly limits?: Partial<HttpClientLimits>;
+	/** Told how many bytes have come of the body of a watch; before the events that they make. */
+	readonly received?: (resource: Resource, bytes: number) => void;
 }
 
 /** The server is asked to end each watch after a random time in this range: client-go's numbers. */
@@ -54,12 +56,14 @@ export class HttpClient implements ApiClient {
 	readonly #limits: HttpClientLimits;
 	readonly #random: Random;
 	readonly #headers: Readonly<Record<string, string>>;
+	readonly #received: (resource: Resource, bytes: number) => void;
 
 	/** @throws {TypeError} When `server` is no URL of http or https. */
-	constructor({ random, userAgent = "sliceplane", limits, ...access }: HttpClientOptions) {
+	constructor({ random, userAgent = "sliceplane", limits, received, ...access }: HttpClientOptions) {
 		this.#limits = { ...DEFAULT_HTTP_CLIENT_LIMITS, ...limits };
 		this.#exchange = new HttpExchange(access, this.#limits);
 		this.#random = random;
+		this.#received = received ?? (() => undefined);
 		this.#headers = { "user-agent": userAgent };
 	}
 
@@ -104,7 +108,7 @@ export class HttpClient implements ApiClient {
 			const headers = this.#headers;
 			const message = await this.#exchange.headers({ method: "GET", path, headers, signal, isWatch: true });
 			if (message.statusCode !== 200) throw await this.#refusal(message);
-			yield* watchEvents<T>(message, this.#limits);
+			yield* watchEvents<T>(message, this.#limits, (bytes) => this.#received(resource, bytes));
 		} catch (error) {
 			if (signal.aborted) return;
 			throw error instanceof ApiError ? error : this.#exchange.failure(error);

@@ -222,6 +222,11 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 			const value = message.headers[name];
 			return Array.isArray(value) ? value.join(", ") : value;
 		},
+		get headers() {
+			return Object.fromEntries(
+				Object.entries(message.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+			);
+		},
 		body() {
 			body ??= readBody(message, bodyBytesMax);
 			return body;

@@ -7,7 +7,7 @@ import type { Accepted } from "../proxy/ports.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { memoryPair } from "./memory-pair.ts";
 import { PodDialer } from "./pod-dialer.ts";
-import { splice } from "./splice.ts";
+import { reset, splice } from "./splice.ts";
 import { TcpListeners } from "./tcp-listeners.ts";
 
 const cleanups: (() => void)[] = [];
@@ -167,5 +167,21 @@ describe("PodDialer", () => {
 		expect(await text(result.stream)).toBe("process");
 		const other = await dialer.dial({ ip: "10.244.0.2", port: 81 }, never);
 		expect(other).toMatchObject({ kind: "failed", message: expect.stringContaining("no container of the pod has") });
+	});
+});
+
+describe("reset()", () => {
+	test("closes a socket whose end is just on its way, which the system will not reset yet", async () => {
+		const { opened, client } = await listening(({ stream }) => {
+			stream.resume();
+			stream.end("bye");
+			reset(stream);
+			stream.once("close", () => closed());
+		});
+		let closed: () => void = () => undefined;
+		const hasClosed = new Promise<void>((resolve) => (closed = resolve));
+		client().on("error", () => undefined);
+		await hasClosed;
+		opened.listener.close();
 	});
 });

@@ -31,8 +31,15 @@ export function splice(client: Duplex, upstream: Duplex, ended: () => void): voi
 /** Breaks the connection: the peer of a TCP connection gets an RST. */
 export function reset(stream: Duplex): void {
 	if (stream.destroyed) return;
-	if (stream instanceof Socket) stream.resetAndDestroy();
-	else stream.destroy(new Error("Connection reset"));
+	if (!(stream instanceof Socket)) stream.destroy(new Error("Connection reset"));
+	// The system refuses to reset a socket that is just shutting down, and Node then never closes it.
+	else if (isShuttingDown(stream)) stream.once("finish", () => stream.resetAndDestroy());
+	else stream.resetAndDestroy();
+}
+
+/** All is written, and the end is on its way: a turn of the loop at most. */
+function isShuttingDown({ writableEnded, writableFinished, writableLength }: Socket): boolean {
+	return writableEnded && !writableFinished && writableLength === 0;
 }
 
 function endedCleanly(stream: Duplex): boolean {

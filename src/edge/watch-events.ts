@@ -18,9 +18,11 @@ type Limits = Pick<HttpClientLimits, "eventBytesMax" | "watchSilenceMs">;
 export async function* watchEvents<T extends KubeObject>(
 	message: IncomingMessage,
 	limits: Limits,
+	counted: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<readonly WatchEvent<T>[]> {
 	const splitter = new LineSplitter(limits.eventBytesMax);
 	for await (const chunk of withinSilence(message, limits.watchSilenceMs)) {
+		counted(chunk.length);
 		yield* batchOf<T>(linesOf(splitter, chunk));
 	}
 	if (splitter.pendingBytes > 0) throw new TransportError("broken", "The watch ended in the middle of an event");

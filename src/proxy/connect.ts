@@ -6,6 +6,9 @@ import type { Dialer, DialResult } from "./ports.ts";
 /** How long each attempt may take, each at another target. kube-proxy's userspace mode had the same schedule. */
 const ATTEMPT_MS: readonly number[] = [250, 500, 1_000, 2_000];
 
+/** Made once: an AbortController makes an error with a stack of its own each time, for every connection. */
+const ANSWERED = new Error("answered");
+
 export interface ConnectPorts<S> {
 	readonly dialer: Dialer<S>;
 	readonly clock: Clock;
@@ -43,6 +46,6 @@ async function dialWithin<S>(
 		() => undefined,
 	);
 	const result = await dialer.dial(target, late.signal);
-	done.abort();
+	done.abort(ANSWERED);
 	return result;
 }

@@ -1,12 +1,17 @@
 /**
  * One address that the proxy listens on, for as long as there is a target behind it: without one the
- * listener is closed, so that clients are refused at once instead of waiting for an answer.
+ * listener is closed, so that clients are refused at once instead of waiting for an answer. A health check
+ * always has somebody who answers.
  */
 import type { Clock } from "../kernel/clock.ts";
 import type { ListenAddress, Listener, ListenProblem, OpenResult } from "./ports.ts";
 
+/** `service-port`: a load balancer's own port, which is a convenience beside the node port. */
+export type FrontUse = "node-port" | "service-port" | "health-check";
+
 /** The port of a Service that an address belongs to. */
 export interface FrontOwner {
+	readonly use: FrontUse;
 	/** `namespace/name` of the Service. */
 	readonly serviceKey: string;
 	readonly portName: string;

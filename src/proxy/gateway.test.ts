@@ -52,6 +52,7 @@ function harness(asNode = "") {
 		clock,
 		random,
 		log: silentLogger,
+		healthChecks: net,
 	});
 	const reach = async (host: string, port: number): Promise<string> => {
 		const result = await gateway.connect(host, port, "127.0.0.1");

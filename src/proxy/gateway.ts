@@ -7,11 +7,14 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import { type Random, randomBelow } from "../kernel/random.ts";
 import { meaningOf, type NameScope } from "../plan/dns-records/cluster-names.ts";
-import type { Asked, Client } from "../plan/service-map/node-rules.ts";
-import { connect } from "./connect.ts";
+import type { Decision } from "../plan/service-map/decision.ts";
+import { healthAnswer } from "../plan/service-map/health-check.ts";
+import type { Asked, Client, Route } from "../plan/service-map/node-rules.ts";
+import type { Target } from "../plan/service-map/service-table.ts";
 import type { NodeProxies } from "./node-proxies.ts";
 import type { Attempt } from "./node-proxy.ts";
-import type { Dialer } from "./ports.ts";
+import type { Dialer, HealthChecks } from "./ports.ts";
+import { type Asking, reach } from "./reach.ts";
 
 export interface GatewayPorts<S> {
 	readonly proxies: NodeProxies;
@@ -25,6 +28,9 @@ export interface GatewayPorts<S> {
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly log: Logger;
+	readonly healthChecks: Pick<HealthChecks<S>, "connectTo">;
+	/** Told of every connection to an address, when somebody wants to know. */
+	readonly decided?: (decision: Decision) => void;
 }
 
 export type GatewayResult<S> =
@@ -91,28 +97,31 @@ export class Gateway<S> {
 		const node = proxies.nodeAt(ip);
 		// Who reaches a node's address comes from outside; who asks for anything else is taken for a Pod.
 		const client: Client = { ip: clientIP, place: node === undefined ? "pod" : "other" };
-		const attempt = proxies.at(node?.name ?? asNode).attempt(asked, client);
+		const view = node?.name ?? asNode;
+		const healthCheck = node === undefined ? undefined : this.#healthCheck(node.name, port);
+		if (healthCheck !== undefined) return { kind: "connected", stream: healthCheck };
+		const attempt = proxies.at(view).attempt(asked, client);
 		const { route } = attempt;
-		if (route.kind === "drop") return { kind: "silent", why: route.why };
-		if (route.kind === "reject") return { kind: "refused", why: route.why };
-		return this.#dial(route.kind === "forward" ? attempt : directly(asked, attempt));
+		const asking = { node: view, asked, client };
+		if (route.kind === "forward") return this.#reach(attempt, asking);
+		if (route.kind === "absent") return this.#reach(new DirectAttempt(asked, attempt), asking);
+		this.#ports.decided?.({ ...asking, route, failed: [] });
+		return { kind: route.kind === "drop" ? "silent" : "refused", why: route.why };
 	}
 
-	async #dial(attempt: Attempt): Promise<GatewayResult<S>> {
-		const { dialer, clock, log } = this.#ports;
-		let why = "no endpoint answered";
-		const stream = await connect<S>({
-			dialer,
-			clock,
-			take: (tried) => attempt.take(tried),
-			connected: (target) => attempt.connected(target),
-			failed: (target, message) => {
-				attempt.failed();
-				why = message;
-				log.debug("Endpoint did not answer", { ip: target.ip, port: target.port, message });
-			},
-		});
-		return stream === undefined ? { kind: "refused", why } : { kind: "connected", stream };
+	/** A connection to a health check node port of the node; undefined when it is none. */
+	#healthCheck(node: string, port: number): S | undefined {
+		const { proxies, healthChecks } = this.#ports;
+		const key = proxies.at(node).rules.healthCheckAt(port);
+		if (key === undefined) return undefined;
+		return healthChecks.connectTo(() => healthAnswer(key, proxies.at(node).rules.tables.get(key)));
+	}
+
+	async #reach(attempt: Attempt, asking: Asking): Promise<GatewayResult<S>> {
+		const reached = await reach(this.#ports, attempt, asking, () => undefined);
+		return reached.kind === "reached"
+			? { kind: "connected", stream: reached.stream }
+			: { kind: "refused", why: reached.why };
 	}
 
 	async #connectOutside(name: string, port: number): Promise<GatewayResult<S>> {
@@ -130,14 +139,28 @@ export class Gateway<S> {
 }
 
 /** An address that no Service has is the endpoint itself: tried once, for there is no other. */
-function directly({ ip, port }: Asked, attempt: Attempt): Attempt {
-	let isTaken = false;
-	return {
-		...attempt,
-		take: () => {
-			if (isTaken) return undefined;
-			isTaken = true;
-			return { ip, port };
-		},
-	};
+class DirectAttempt implements Attempt {
+	readonly route: Route;
+	readonly chosenBy = "the only one";
+	readonly #target: Target;
+	#isTaken = false;
+
+	constructor({ ip, port }: Asked, { route }: Attempt) {
+		this.route = route;
+		this.#target = { ip, port };
+	}
+
+	take(): Target | undefined {
+		if (this.#isTaken) return undefined;
+		this.#isTaken = true;
+		return this.#target;
+	}
+
+	connected(): void {
+		// No client stays with an address that is no Service's.
+	}
+
+	failed(): void {
+		// Nor does it leave one.
+	}
 }

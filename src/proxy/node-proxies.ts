@@ -19,6 +19,8 @@ export interface NodeProxiesOptions {
 	readonly serviceCIDRs: readonly CIDR[];
 	/** Addresses of the machine itself, at which node ports are reached whatever the node. */
 	readonly ownAddresses: readonly string[];
+	/** See ProxyPlace; true when it is absent. */
+	readonly terminatingFallback?: boolean;
 }
 
 /** Of a proxy that stands on no node: nothing is local to it, and hints say nothing to it. */
@@ -77,7 +79,9 @@ export class NodeProxies {
 
 	#put(proxy: NodeProxy, nodeName: string, { service, slices, asOf }: ServedService): void {
 		const { zone = "" } = this.#nodes.get(nodeName) ?? {};
-		const place = { asOf, ...(nodeName === NO_NODE ? {} : { nodeName }), ...(zone === "" ? {} : { zone }) };
+		const { terminatingFallback = true } = this.#options;
+		const known = { ...(nodeName === NO_NODE ? {} : { nodeName }), ...(zone === "" ? {} : { zone }) };
+		const place = { asOf, terminatingFallback, ...known };
 		proxy.put(planServiceTable(service, slices, place));
 	}
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../kernel/clock.ts";
 import type { Random } from "../kernel/random.ts";
+import type { ChosenBy } from "../plan/service-map/decision.ts";
 import {
 	type Asked,
 	type Client,
@@ -22,9 +23,18 @@ export interface NodeProxyPorts {
 	readonly random: Random;
 }
 
+export interface Chosen {
+	readonly target: Target;
+	readonly by: ChosenBy;
+}
+
+type ForwardRoute = Extract<Route, { kind: "forward" }>;
+
 /** One connection on its way to an endpoint. */
 export interface Attempt {
 	readonly route: Route;
+	/** Why it was the endpoint that was taken last. */
+	readonly chosenBy: ChosenBy;
 	/** The next endpoint that is not in `tried`, and puts it there. Undefined when there is none to go to. */
 	take(tried: Set<string>): Target | undefined;
 	/** The endpoint answered: the client stays with it, if the Service wants that. */
@@ -78,23 +88,30 @@ export class NodeProxy {
 
 	attempt(asked: Asked, client: Client): Attempt {
 		const route = this.rules.route(asked, client);
-		const nothing = { route, take: () => undefined, connected: () => undefined, failed: () => undefined };
-		if (route.kind !== "forward") return nothing;
-		const key = portKey(route.serviceKey, route.port);
-		const { affinitySeconds } = route.port;
-		return {
-			route,
-			take: (tried) => {
-				const sticky = this.#stickyTarget(route, route.targets, client);
-				if (sticky === undefined || tried.has(endpointText(sticky))) return this.#balancer(key, route).take(tried);
-				tried.add(endpointText(sticky));
-				return sticky;
-			},
-			connected: (target) => {
-				if (affinitySeconds !== undefined) this.affinity.remember(key, client.ip, endpointText(target));
-			},
-			failed: () => this.affinity.forget(key, client.ip),
-		};
+		return route.kind === "forward" ? new ForwardAttempt(this, route, client) : new HopelessAttempt(route);
+	}
+
+	/** The next endpoint of the route that is not in `tried`, and puts it there. */
+	take(route: ForwardRoute, client: Client, tried: Set<string>): Chosen | undefined {
+		const sticky = this.#stickyTarget(route, route.targets, client);
+		if (sticky !== undefined && !tried.has(endpointText(sticky))) {
+			tried.add(endpointText(sticky));
+			return { target: sticky, by: "ClientIP" };
+		}
+		const target = this.#balancer(portKey(route.serviceKey, route.port), route).take(tried);
+		if (target === undefined) return undefined;
+		return { target, by: route.targets.length === 1 ? "the only one" : "round robin" };
+	}
+
+	/** The client has reached the endpoint, and stays with it if the Service wants that. */
+	keep({ serviceKey, port }: RoutedPort, client: Client, target: Target): void {
+		if (port.affinitySeconds === undefined) return;
+		this.affinity.remember(portKey(serviceKey, port), client.ip, endpointText(target));
+	}
+
+	/** The endpoint did not answer. */
+	letGo({ serviceKey, port }: RoutedPort, client: Client): void {
+		if (port.affinitySeconds !== undefined) this.affinity.forget(portKey(serviceKey, port), client.ip);
 	}
 
 	/** As if the client had just reached the endpoint, `10.244.1.7:8080`, by every port that has it. */
@@ -136,6 +153,55 @@ export class NodeProxy {
 		made.replace(targets);
 		this.#balancers.set(id, made);
 		return made;
+	}
+}
+
+class ForwardAttempt implements Attempt {
+	readonly route: ForwardRoute;
+	chosenBy: ChosenBy = "round robin";
+	readonly #node: NodeProxy;
+	readonly #client: Client;
+
+	constructor(node: NodeProxy, route: ForwardRoute, client: Client) {
+		this.#node = node;
+		this.route = route;
+		this.#client = client;
+	}
+
+	take(tried: Set<string>): Target | undefined {
+		const chosen = this.#node.take(this.route, this.#client, tried);
+		this.chosenBy = chosen?.by ?? this.chosenBy;
+		return chosen?.target;
+	}
+
+	connected(target: Target): void {
+		this.#node.keep(this.route, this.#client, target);
+	}
+
+	failed(): void {
+		this.#node.letGo(this.route, this.#client);
+	}
+}
+
+/** There is nowhere to go. */
+class HopelessAttempt implements Attempt {
+	readonly route: Route;
+	readonly chosenBy = "round robin";
+
+	constructor(route: Route) {
+		this.route = route;
+	}
+
+	take(): undefined {
+		return undefined;
+	}
+
+	connected(): void {
+		// Nothing was taken.
+	}
+
+	failed(): void {
+		// Nothing was taken.
 	}
 }
 

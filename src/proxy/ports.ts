@@ -1,5 +1,6 @@
 /** What the proxy needs of the machine it runs on. `S` is a stream of bytes both ways; only the edge looks inside. */
 import type { Protocol } from "../api/types/meta.ts";
+import type { HealthAnswer } from "../plan/service-map/health-check.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
 
 export interface ListenAddress {
@@ -44,6 +45,14 @@ export type DialResult<S> =
 export interface Dialer<S> {
 	/** Gives up when `signal` aborts, with `failed`. Never rejects. */
 	dial(target: Target, signal: AbortSignal): Promise<DialResult<S>>;
+}
+
+/** Answers HTTP itself: what health checks ask. */
+export interface HealthChecks<S> {
+	/** The client's end of a new connection. */
+	connectTo(answer: () => HealthAnswer): S;
+	/** Takes over a client that was accepted. `answer` is asked anew for each request. */
+	serve(stream: S, answer: () => HealthAnswer): void;
 }
 
 export interface Streams<S> {

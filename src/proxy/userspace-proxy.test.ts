@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type Decision, decisionFields } from "../plan/service-map/decision.ts";
 import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
 import { FakeNetwork } from "../testing/fake-network.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
@@ -23,6 +24,7 @@ function harness() {
 	const clock = new VirtualClock();
 	const metrics = new RecordingMetrics();
 	const failures: string[] = [];
+	const decisions: Record<string, unknown>[] = [];
 	const random = new SeededRandom(1);
 	const own = { addresses: Object.values(LOOPBACK_HOSTS), clusterCIDRs: [], serviceCIDRs: [] };
 	const node = new NodeProxy(own, { clock, random });
@@ -31,6 +33,9 @@ function harness() {
 		dialer: net,
 		datagrams: net,
 		streams: net,
+		healthChecks: net,
+		asNode: "",
+		decided: (decision: Decision) => decisions.push(decisionFields(decision)),
 		clock,
 		random,
 		log: silentLogger,
@@ -50,7 +55,7 @@ function harness() {
 		}
 		await proxy.settled();
 	};
-	return { net, clock, metrics, failures, proxy, put, remove };
+	return { net, clock, metrics, failures, decisions, proxy, put, remove };
 }
 
 describe("UserspaceProxy", () => {
@@ -201,5 +206,54 @@ describe("UserspaceProxy", () => {
 		expect([net.listening, failures]).toEqual([[FRONT], []]);
 		proxy.stop();
 		expect(net.listening).toEqual([]);
+	});
+
+	test("answers a health check node port as long as the Service has one, with endpoints or without", async () => {
+		const { net, put, remove } = harness();
+		const local = table("default/web", [], { isExternalLocal: true, healthCheckNodePort: 32_000 });
+		await put(local);
+		expect(net.listening).toEqual(["127.0.0.1:32000/TCP"]);
+		net.connect("127.0.0.1:32000/TCP");
+		await put({ ...local, localReady: 1 });
+		net.connect("127.0.0.1:32000/TCP");
+		expect(net.told.slice(1)).toEqual(["health 503 for c1", "health 200 for c2"]);
+		remove("default/web");
+		expect(net.listening).toEqual([]);
+	});
+
+	test("opens the same number for a node port after it was a health check's", async () => {
+		const { net, clock, put, remove } = harness();
+		await put(table("default/web", [1], { nodePort: 0, isExternalLocal: true, healthCheckNodePort: 32_000 }));
+		remove("default/web");
+		await put(table("default/shop", [1], { nodePort: 32_000 }));
+		await clock.advance(500);
+		net.connect("127.0.0.1:32000/TCP");
+		await settle();
+		expect(net.told.at(-1)).toBe("splice c1 10.0.0.1:8080");
+	});
+
+	test("listens on a load balancer's own ports too, and carries what comes there", async () => {
+		const { net, put } = harness();
+		await put(table("default/web", [1], { port: 8080, loadBalancerVIPs: ["203.0.113.1"] }));
+		expect(net.listening).toEqual([FRONT, "127.0.0.1:8080/TCP"]);
+		net.connect("127.0.0.1:8080/TCP");
+		await settle();
+		expect(net.told.at(-1)).toBe("splice c1 10.0.0.1:8080");
+	});
+
+	test("tells what was decided of each connection", async () => {
+		const { net, put, decisions } = harness();
+		net.refusing.add("10.0.0.1:8080");
+		net.refusing.add("10.0.0.2:8080");
+		await put(table("default/web", [1, 2, 3]));
+		for (const _ of [1, 2, 3]) net.connect(FRONT);
+		await settle();
+		await put(table("default/web", [3]));
+		net.connect(FRONT);
+		await settle();
+		const shown = { service: "default/web", asked: FRONT, verdict: "forward", endpoint: "10.0.0.3:8080" };
+		expect(decisions.slice(0, 3).every(({ by }) => by === "round robin")).toBe(true);
+		expect(decisions.flatMap(({ failed = [] }) => failed)).toContain("10.0.0.1:8080: ECONNREFUSED");
+		expect(decisions.at(-1)).toMatchObject({ ...shown, by: "the only one" });
 	});
 });

@@ -10,21 +10,24 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Counter, Gauge, Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
+import type { Decision } from "../plan/service-map/decision.ts";
+import { healthAnswer, healthCheckPortOf } from "../plan/service-map/health-check.ts";
 import type { Asked, Client } from "../plan/service-map/node-rules.ts";
-import type { TablePort, Target } from "../plan/service-map/service-table.ts";
-import { connect } from "./connect.ts";
+import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
 import type { DatagramDialer, DatagramListeners } from "./datagrams.ts";
-import { Front, type FrontOwner, type ListenFailure } from "./front.ts";
+import { Front, type FrontOwner, type FrontUse, type ListenFailure } from "./front.ts";
 import type { NodeProxy } from "./node-proxy.ts";
 import {
 	type Accepted,
 	addressText,
 	type Dialer,
+	type HealthChecks,
 	type ListenAddress,
 	type Listeners,
 	type OpenResult,
 	type Streams,
 } from "./ports.ts";
+import { reach } from "./reach.ts";
 import { UdpSessions } from "./udp-sessions.ts";
 
 export interface UserspaceProxyPorts<S> {
@@ -32,11 +35,16 @@ export interface UserspaceProxyPorts<S> {
 	readonly dialer: Dialer<S>;
 	readonly datagrams: DatagramListeners & DatagramDialer;
 	readonly streams: Streams<S>;
+	readonly healthChecks: Pick<HealthChecks<S>, "serve">;
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	listenFailed(failure: ListenFailure): void;
+	/** Whose view the rules are; "" for that of no node. */
+	readonly asNode: string;
+	/** Told of every connection, when somebody wants to know. */
+	readonly decided?: (decision: Decision) => void;
 }
 
 /** Where node ports listen: the machine's own loopback address of each family. */
@@ -45,8 +53,8 @@ export const LOOPBACK_HOSTS: Readonly<Record<IPFamily, string>> = { IPv4: "127.0
 interface Wanted {
 	readonly address: ListenAddress;
 	readonly owner: FrontOwner;
-	readonly asked: Asked;
 	readonly isServed: boolean;
+	open(): Promise<OpenResult>;
 }
 
 export class UserspaceProxy<S> {
@@ -93,8 +101,9 @@ export class UserspaceProxy<S> {
 
 	/** Listens as the rules of the Service want it now. `key` is `namespace/name`. */
 	serve(key: string): void {
-		const ports = this.#node().rules.tables.get(key)?.ports ?? [];
-		const wanted = new Map(this.#wantedBy(key, ports).map((front) => [addressText(front.address), front]));
+		const table = this.#node().rules.tables.get(key);
+		const fronts = table === undefined ? [] : this.#wantedBy(table);
+		const wanted = new Map(fronts.map((front) => [frontText(front), front]));
 		for (const text of this.#claimed.get(key) ?? []) if (!wanted.has(text)) this.#release(key, text);
 		if (wanted.size === 0) this.#claimed.delete(key);
 		else this.#claimed.set(key, [...wanted.keys()]);
@@ -113,21 +122,61 @@ export class UserspaceProxy<S> {
 		await Promise.all([...this.#fronts.values()].map((front) => front.settled()));
 	}
 
-	#wantedBy(key: string, ports: readonly TablePort[]): readonly Wanted[] {
-		return ports.filter(isServed).map((port) => {
-			const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
-			const asked = { ip: address.host, port: address.port, protocol: address.protocol };
-			const isRouted = this.#node().route(asked, clientAt(asked.ip)).kind === "forward";
-			return { address, asked, owner: { serviceKey: key, portName: port.name }, isServed: isRouted };
+	#wantedBy(table: ServiceTable): readonly Wanted[] {
+		const { key, ports } = table;
+		const carried = ports.filter(({ protocol }) => protocol !== "SCTP");
+		return [
+			...carried.filter(({ nodePort }) => nodePort !== 0).map((port) => this.#nodePort(key, port)),
+			...carried
+				.filter(({ loadBalancerVIPs }) => loadBalancerVIPs.length > 0)
+				.map((port) => this.#servicePort(key, port)),
+			...this.#healthCheck(table),
+		];
+	}
+
+	#nodePort(key: string, port: TablePort): Wanted {
+		const address = { host: this.#hosts[port.family], port: port.nodePort, protocol: port.protocol };
+		return this.#carried(key, port, { use: "node-port", address, ip: address.host });
+	}
+
+	/** What a load balancer in front of this machine would listen on. */
+	#servicePort(key: string, port: TablePort): Wanted {
+		const address = { host: this.#hosts[port.family], port: port.port, protocol: port.protocol };
+		return this.#carried(key, port, { use: "service-port", address, ip: port.loadBalancerVIPs[0] ?? address.host });
+	}
+
+	/** @param way.ip The address that the rules know what comes here by. */
+	#carried(
+		key: string,
+		{ name: portName }: TablePort,
+		{ use, address, ip }: { readonly use: FrontUse; readonly address: ListenAddress; readonly ip: string },
+	): Wanted {
+		const asked = { ip, port: address.port, protocol: address.protocol };
+		const isServed = this.#node().route(asked, clientAt(address.host)).kind === "forward";
+		const open = (): Promise<OpenResult> =>
+			address.protocol === "UDP" ? this.#openDatagrams(address, asked) : this.#openStream(address, asked);
+		return { address, owner: { use, serviceKey: key, portName }, isServed, open };
+	}
+
+	#healthCheck(table: ServiceTable): readonly Wanted[] {
+		const port = healthCheckPortOf(table);
+		if (port === 0) return [];
+		const { key } = table;
+		const answer = () => healthAnswer(key, this.#node().rules.tables.get(key));
+		const { healthChecks, listeners } = this.#ports;
+		return [...new Set(table.ports.map(({ family }) => family))].map((family) => {
+			const address = { host: this.#hosts[family], port, protocol: "TCP" } as const;
+			const open = () => listeners.open(address, ({ stream }) => healthChecks.serve(stream, answer));
+			return { address, owner: { use: "health-check", serviceKey: key, portName: "" }, isServed: true, open };
 		});
 	}
 
-	#front(text: string, { address, asked }: Wanted): Front {
+	#front(text: string, { address, open }: Wanted): Front {
 		const known = this.#fronts.get(text);
 		if (known !== undefined) return known;
 		const front = new Front(address, {
 			clock: this.#ports.clock,
-			open: () => (address.protocol === "UDP" ? this.#openDatagrams(address, asked) : this.#openStream(address, asked)),
+			open,
 			failed: (failure) => this.#ports.listenFailed(failure),
 			counted: (by) => {
 				this.#listenerCount += by;
@@ -178,24 +227,15 @@ export class UserspaceProxy<S> {
 		});
 	}
 
-	async #forward(client: Accepted<S>, asked: Asked): Promise<void> {
-		const { dialer, clock, log, streams } = this.#ports;
-		const attempt = this.#node().attempt(asked, clientAt(client.ip ?? asked.ip));
-		const upstream = await connect({
-			dialer,
-			clock,
-			take: (tried) => attempt.take(tried),
-			connected: (target) => attempt.connected(target),
-			failed: (target, message) => {
-				attempt.failed();
-				this.#dialFailures.add();
-				log.debug("Endpoint did not answer", { ip: target.ip, port: target.port, message });
-			},
-		});
-		this.#accepted.add(1, { result: upstream === undefined ? "reset" : "forwarded" });
-		if (upstream === undefined) return streams.reset(client.stream);
+	async #forward(accepted: Accepted<S>, asked: Asked): Promise<void> {
+		const { streams, asNode } = this.#ports;
+		const client = clientAt(accepted.ip ?? asked.ip);
+		const attempt = this.#node().attempt(asked, client);
+		const reached = await reach(this.#ports, attempt, { node: asNode, asked, client }, () => this.#dialFailures.add());
+		this.#accepted.add(1, { result: reached.kind === "failed" ? "reset" : "forwarded" });
+		if (reached.kind === "failed") return streams.reset(accepted.stream);
 		this.#open.set(++this.#openCount);
-		streams.splice(client.stream, upstream, () => this.#open.set(--this.#openCount));
+		streams.splice(accepted.stream, reached.stream, () => this.#open.set(--this.#openCount));
 	}
 }
 
@@ -204,7 +244,7 @@ function clientAt(ip: string): Client {
 	return { ip, place: "node" };
 }
 
-/** SCTP needs the kernel. */
-function isServed(port: TablePort): boolean {
-	return port.nodePort !== 0 && port.protocol !== "SCTP";
+/** The address alone would not do: it may be one Service's node port, and another's health check a moment later. */
+function frontText({ owner, address }: Wanted): string {
+	return `${owner.use} ${addressText(address)}`;
 }

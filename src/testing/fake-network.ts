@@ -1,4 +1,5 @@
 /** A machine whose ports open when the test lets them, and endpoints that answer when the test says so. */
+import type { HealthAnswer } from "../plan/service-map/health-check.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
 import { endpointText } from "../plan/service-map/slice-endpoints.ts";
 import type { DatagramDialer, DatagramFlow, DatagramListeners, Peer } from "../proxy/datagrams.ts";
@@ -7,6 +8,7 @@ import {
 	addressText,
 	type Dialer,
 	type DialResult,
+	type HealthChecks,
 	type ListenAddress,
 	type Listeners,
 	type OpenResult,
@@ -15,7 +17,7 @@ import {
 
 /** Streams are names: clients `c1`, `c2` and on, endpoints by address and port. */
 export class FakeNetwork
-	implements Listeners<string>, Dialer<string>, Streams<string>, DatagramListeners, DatagramDialer
+	implements Listeners<string>, Dialer<string>, Streams<string>, HealthChecks<string>, DatagramListeners, DatagramDialer
 {
 	/** What happened, in order: `open 127.0.0.1:1/TCP`, `dial 10.0.0.1:80`, `splice c1 10.0.0.1:80`, `reset c1`. */
 	readonly told: string[] = [];
@@ -99,6 +101,15 @@ export class FakeNetwork
 		return new Promise((resolve) =>
 			signal.addEventListener("abort", () => resolve({ kind: "failed", message: "timeout" }), { once: true }),
 		);
+	}
+
+	/** A stream that is named by what it answers. */
+	connectTo(answer: () => HealthAnswer): string {
+		return `health ${answer().status}`;
+	}
+
+	serve(stream: string, answer: () => HealthAnswer): void {
+		this.told.push(`health ${answer().status} for ${stream}`);
 	}
 
 	splice(client: string, upstream: string, ended: () => void): void {

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { CryptoRandom } from "../edge/crypto-random.ts";
-import { HttpClient } from "../edge/http-client.ts";
+import { HttpClient, type HttpClientOptions } from "../edge/http-client.ts";
 import { readKubeconfig } from "../edge/kubeconfig-reader.ts";
 
 export interface ClusterChoice {
@@ -19,8 +19,11 @@ export interface ClusterChoice {
  *
  * Rejects with a KubeconfigError, which names the file and what is missing in it.
  */
-export async function clusterClient({ kubeconfig, context, files }: ClusterChoice): Promise<HttpClient> {
+export async function clusterClient(
+	{ kubeconfig, context, files }: ClusterChoice,
+	more: Pick<HttpClientOptions, "received"> = {},
+): Promise<HttpClient> {
 	const defaultFile = path.join(homedir(), ".kube", "config");
 	const access = await readKubeconfig({ file: kubeconfig, context, files, defaultFile });
-	return new HttpClient({ ...access, random: new CryptoRandom() });
+	return new HttpClient({ ...access, ...more, random: new CryptoRandom() });
 }

@@ -8,6 +8,7 @@ import { forwarder } from "../edge/dns-forwarder.ts";
 import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
 import { GatewayServer } from "../edge/gateway/gateway-server.ts";
+import { HealthCheckServer } from "../edge/health-check-server.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { dialTcp, PodDialer } from "../edge/pod-dialer.ts";
 import { reset, splice } from "../edge/splice.ts";
@@ -19,8 +20,9 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Random } from "../kernel/random.ts";
 import { Zone } from "../plan/dns-records/zone.ts";
+import { type Decision, decisionFields } from "../plan/service-map/decision.ts";
 import type { ListenFailure } from "../proxy/front.ts";
-import { Gateway } from "../proxy/gateway.ts";
+import { Gateway, type GatewayPorts } from "../proxy/gateway.ts";
 import { NO_NODE, NodeProxies } from "../proxy/node-proxies.ts";
 import type { Listener } from "../proxy/ports.ts";
 import { LOOPBACK_HOSTS, UserspaceProxy } from "../proxy/userspace-proxy.ts";
@@ -73,20 +75,24 @@ export class DataPlaneEngine {
 		this.#pods = new EchoPods({ clock: ports.clock, answered: (request) => requests.add(request) });
 		this.#listeners = new TcpListeners(ports.metrics);
 		const ownAddresses = Object.values(LOOPBACK_HOSTS);
-		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses });
+		const { terminatingFallback = true } = config.faults ?? {};
+		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses, terminatingFallback });
+		const decided = (decision: Decision): void => ports.log.info("Connection", decisionFields(decision));
 		this.#dialer = new PodDialer(this.#pods, ranges);
 		const proxyPorts = {
 			...ports,
+			...(config.logDecisions === true ? { decided } : {}),
+			asNode: config.asNode ?? NO_NODE,
+			healthChecks: new HealthCheckServer(),
 			listeners: this.#listeners,
 			dialer: this.#dialer,
 			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
 		};
-		if (config.gateway !== undefined)
-			void this.#openGateway(config.gateway, config, { ...ports, dialer: proxyPorts.dialer });
+		if (config.gateway !== undefined) void this.#openGateway(config.gateway, config.clusterDomain, proxyPorts);
 		if (config.dns !== undefined) void this.#openDns(config.dns, ports);
-		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(config.asNode ?? NO_NODE));
+		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(proxyPorts.asNode));
 	}
 
 	receive(message: ToDataPlane): void {
@@ -126,11 +132,11 @@ export class DataPlaneEngine {
 
 	async #openGateway(
 		{ host, port, user, password, namespace }: GatewayConfig,
-		{ asNode = NO_NODE, clusterDomain }: DataPlaneConfig,
-		ports: DataPlaneEnginePorts & { readonly dialer: PodDialer },
+		clusterDomain: string,
+		ports: Omit<GatewayPorts<Duplex>, "proxies" | "names" | "dialName"> & Pick<DataPlaneEnginePorts, "metrics">,
 	): Promise<void> {
 		const names = { clusterDomain, namespace, zone: this.#zone };
-		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, asNode, names, dialName: dialTcp });
+		const gateway = new Gateway<Duplex>({ ...ports, proxies: this.#proxies, names, dialName: dialTcp });
 		const credentials = { user, password };
 		const server = new GatewayServer({ listeners: this.#listeners, gateway, credentials, metrics: ports.metrics });
 		const result = await server.open(host, port);

@@ -15,6 +15,9 @@ export interface DataPlaneConfig {
 	readonly serviceCIDRs: readonly string[];
 	/** Whose view of the Services is used; absent: that of no node. */
 	readonly asNode?: string;
+	/** One line of the log for each connection. */
+	readonly logDecisions?: boolean;
+	readonly faults?: TrafficFaults;
 	/** Absent: there is no gateway. */
 	readonly gateway?: GatewayConfig;
 	/** `cluster.local` */
@@ -30,6 +33,14 @@ export interface DnsConfig {
 	readonly port: number;
 	/** Who is asked for names of other zones; empty: they are refused. */
 	readonly upstreams: readonly Upstream[];
+}
+
+/** What traffic loses without them is what tests show. All are true in a plane that works as it should. */
+export interface TrafficFaults {
+	/** False: pods vanish the moment they begin to terminate. */
+	readonly drain?: boolean;
+	/** False: endpoints that are terminating get nothing, even if there are no others. */
+	readonly terminatingFallback?: boolean;
 }
 
 /** The way into the cluster for clients of this machine. */

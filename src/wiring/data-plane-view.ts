@@ -17,6 +17,13 @@ import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
 const BY_SERVICE = "byServiceOfDataPlane";
 
+export interface ViewOptions {
+	/** What the status of a Pod does not say. */
+	inside(podUID: string): PodInside | undefined;
+	/** False: a Pod that begins to terminate is gone. */
+	readonly drains: boolean;
+}
+
 export class DataPlaneView {
 	readonly #pods: Informer<Pod>;
 	readonly #slices: Informer<EndpointSlice>;
@@ -32,11 +39,10 @@ export class DataPlaneView {
 	readonly #toldNamespaces = new Map<string, string>();
 	readonly #changedNamespaces = new Set<string>();
 
-	readonly #inside: (podUID: string) => PodInside | undefined;
+	readonly #options: ViewOptions;
 
-	/** `inside`: what the status of a Pod does not say. */
-	constructor(informers: Informers, inside: (podUID: string) => PodInside | undefined) {
-		this.#inside = inside;
+	constructor(informers: Informers, options: ViewOptions) {
+		this.#options = options;
 		this.#pods = informers.of(PODS);
 		this.#slices = informers.of(ENDPOINT_SLICES);
 		this.#services = informers.of(SERVICES);
@@ -117,7 +123,8 @@ export class DataPlaneView {
 
 	#echoPodOf(pod: Pod | undefined): EchoPod | undefined {
 		const echoPod = echoPodOf(pod);
-		const inside = echoPod === undefined ? undefined : this.#inside(echoPod.uid);
+		if (echoPod?.isTerminating === true && !this.#options.drains) return undefined;
+		const inside = echoPod === undefined ? undefined : this.#options.inside(echoPod.uid);
 		if (echoPod === undefined || inside === undefined) return echoPod;
 		const { health, forwards } = inside;
 		return { ...echoPod, health, ...(forwards === undefined ? {} : { forwards }) };

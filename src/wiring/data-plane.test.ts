@@ -164,6 +164,27 @@ describe("startDataPlane()", () => {
 		expect(await hostname(port)).toMatch(/^p0000[123]$/);
 	});
 
+	test("records another Event when a health check node port is taken, and answers there when it is free", async () => {
+		const holder = await holdPort();
+		const healthCheckNodePort = portOf(holder);
+		const { world, dataPlane, owner } = await harness(await freed(await holdPort()));
+		const spec = { ...owner.spec, type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort } as const;
+		const metadata = { ...owner.metadata, resourceVersion: "6" };
+		world.client.send(SERVICES, { type: "MODIFIED", object: { ...owner, metadata, spec } });
+		world.client.send(ENDPOINT_SLICES, { type: "BOOKMARK", resourceVersion: "6" });
+		await dataPlane.whenApplied("6");
+		expect(world.events).toEqual([
+			`Warning FailedToStartServiceHealthcheck cannot listen on 127.0.0.1:${healthCheckNodePort}/TCP: ` +
+				"another program has this port; it is tried again until the port is free",
+		]);
+		await freed(holder);
+		await world.clock.advance(500);
+		const asked = request({ host: "127.0.0.1", port: healthCheckNodePort, agent: false }).end();
+		const [answer] = await once(asked, "response");
+		// Without --as-node nothing is local.
+		expect([answer.statusCode, JSON.parse(await text(answer))]).toMatchObject([503, { localEndpoints: 0 }]);
+	});
+
 	test("closes its port and its connections when stopped, and tells who still waits", async () => {
 		const port = await freed(await holdPort());
 		const { dataPlane, stop } = await harness(port);

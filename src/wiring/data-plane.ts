@@ -88,7 +88,8 @@ class FollowingDataPlane implements DataPlane {
 
 	constructor(ports: DataPlanePorts) {
 		this.#ports = ports;
-		this.#view = new DataPlaneView(ports.informers, (uid) => ports.inside(uid));
+		const { drain = true } = ports.options.faults ?? {};
+		this.#view = new DataPlaneView(ports.informers, { inside: (uid) => ports.inside(uid), drains: drain });
 		this.gateway = this.#gateway.port;
 		this.dns = this.#dns.port;
 		if (ports.options.gateway === undefined) this.#gateway.failed();
@@ -232,12 +233,20 @@ class FollowingDataPlane implements DataPlane {
 	#listenFailed(failure: ListenFailure): void {
 		const { informers, log, recorder } = this.#ports;
 		const address = addressText(failure.address);
-		log.warn("Node port could not be opened", { service: failure.serviceKey, address, error: failure.message });
+		const fields = { service: failure.serviceKey, address, error: failure.message };
+		// The node port works anyway.
+		if (failure.use === "service-port") {
+			log.info("Port of a load balancer could not be opened", fields);
+			return;
+		}
+		const isHealthCheck = failure.use === "health-check";
+		log.warn(`${isHealthCheck ? "Health check node port" : "Node port"} could not be opened`, fields);
 		const object = informers.of(SERVICES).get(failure.serviceKey);
 		if (object === undefined) return;
 		const message = `cannot listen on ${address}${ofPort(failure.portName)}: ${ADVICE[failure.problem]}`;
 		const about = { component: "sliceplane-proxy", resource: SERVICES, object };
-		recorder.record({ ...about, type: "Warning", reason: "FailedToListen", message });
+		const reason = isHealthCheck ? "FailedToStartServiceHealthcheck" : "FailedToListen";
+		recorder.record({ ...about, type: "Warning", reason, message });
 	}
 }
 

@@ -1,4 +1,5 @@
 /** What a plane can be told, with the defaults of the command line. */
+import type { TrafficFaults } from "./data-plane-messages.ts";
 
 export interface PlaneOptions {
 	/** Host and port of the API; port 0 takes any free one. Loopback unless told otherwise. */
@@ -47,6 +48,10 @@ export interface PlaneOptions {
 	readonly gatewayListen: { readonly host: string; readonly port: number };
 	/** The node whose view of the Services the gateway and node ports have. "": that of no node. */
 	readonly asNode: string;
+	/** One line of the log, at level info, for each connection to a Service. */
+	readonly logDecisions: boolean;
+	/** For tests that show what traffic loses without a part of it. */
+	readonly trafficFaults?: TrafficFaults;
 	/** Where DNS is served, on UDP and TCP; undefined: nowhere. */
 	readonly dnsListen: { readonly host: string; readonly port: number } | undefined;
 	/** DNS servers that are asked for names of other zones, `HOST:PORT`. */
@@ -80,6 +85,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	runtime: "echo",
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
+	logDecisions: false,
 	dnsListen: undefined,
 	dnsUpstreams: [],
 	clusterDomain: "cluster.local",

@@ -8,6 +8,7 @@ import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.t
 import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { askPodBy } from "../edge/ask-pod.ts";
 import { certificatesFor } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -72,6 +73,7 @@ export async function startApi(
 		server,
 		types: DISCOVERED_TYPES,
 		logs: pods.logs,
+		askPod: askPodBy((ip, podPort) => pods.connect(ip, podPort)),
 		codecs: bodyCodecs,
 		authenticate: (request) => authenticator.authenticate(request),
 		version: VERSION.api,

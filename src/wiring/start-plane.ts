@@ -179,6 +179,8 @@ function startParts(
 		clusterCIDRs: simulatedRanges(options),
 		serviceCIDRs: options.serviceCIDRs,
 		asNode: options.asNode,
+		logDecisions: options.logDecisions,
+		...(options.trafficFaults === undefined ? {} : { faults: options.trafficFaults }),
 		gateway: {
 			...options.gatewayListen,
 			user: GATEWAY_USER,

@@ -3,7 +3,14 @@
 import { without } from "../../kernel/json.ts";
 import type { FieldError } from "../field-error.ts";
 import { dns1123SubdomainName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType, STATUS_SUBRESOURCE, type Subresource } from "../resource.ts";
+import {
+	ALL_VERBS,
+	defineResource,
+	proxySubresource,
+	type ResourceType,
+	STATUS_SUBRESOURCE,
+	type Subresource,
+} from "../resource.ts";
 import type { Pod } from "../types/core.ts";
 import { prepareNewPod, withNodeTolerations, withPodDefaults } from "./pod-defaults.ts";
 import { POD_TABLE } from "./pod-table.ts";
@@ -20,6 +27,7 @@ const SUBRESOURCES: readonly Subresource[] = [
 		kind: { group: "", version: "v1", kind: "PodPortForwardOptions" },
 		verbs: ["create", "get"],
 	},
+	proxySubresource("PodProxyOptions"),
 	STATUS_SUBRESOURCE,
 ];
 

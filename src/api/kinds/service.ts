@@ -5,7 +5,7 @@
  * the API server calls `planServiceNetwork` between prepareCreate or prepareUpdate and validation.
  */
 import { dns1123LabelName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType, STATUS_SUBRESOURCE } from "../resource.ts";
+import { ALL_VERBS, defineResource, proxySubresource, type ResourceType, STATUS_SUBRESOURCE } from "../resource.ts";
 import type { Service } from "../types/core.ts";
 import { withServiceDefaults } from "./service-defaults.ts";
 import { SERVICE_TABLE } from "./service-table.ts";
@@ -22,7 +22,7 @@ export const SERVICE: ResourceType = defineResource<Service>({
 	shortNames: ["svc"],
 	categories: ["all"],
 	verbs: ALL_VERBS,
-	subresources: [STATUS_SUBRESOURCE],
+	subresources: [proxySubresource("ServiceProxyOptions"), STATUS_SUBRESOURCE],
 	storagePrefix: "/registry/services/specs/",
 	schema: "core.Service",
 	nameProblems: dns1123LabelName,

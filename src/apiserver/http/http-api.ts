@@ -13,6 +13,7 @@ import { EncodedObjects } from "./encoded-objects.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
+import type { AskPod } from "./proxy.ts";
 import { handleResource } from "./resource-handler.ts";
 import { routeOf } from "./route.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
@@ -21,6 +22,8 @@ import { errorFrame } from "./watch-body.ts";
 export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
 	readonly server: ApiServer;
 	readonly logs: ContainerLogs;
+	/** Absent: no Pod answers. */
+	readonly askPod?: AskPod;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
 	readonly authenticate: (request: HttpRequest) => User | undefined;
@@ -99,6 +102,7 @@ export class HttpApi {
 			encoded: this.#encoded,
 			codecs: this.#ports.codecs,
 			logs: this.#ports.logs,
+			...(this.#ports.askPod === undefined ? {} : { askPod: this.#ports.askPod }),
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
 			nowMs,
 		};

@@ -8,6 +8,8 @@ export interface HttpRequest {
 	readonly query: URLSearchParams;
 	/** By lower-case name. */
 	header(name: string): string | undefined;
+	/** All of them, by lower-case name; only for passing them on. */
+	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 	/** @throws {ApiError} `RequestEntityTooLarge`, or `BadRequest` when the client stops half way. */
 	body(): Promise<Uint8Array>;
 	/** Aborts when the client goes away. */

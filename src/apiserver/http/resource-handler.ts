@@ -29,6 +29,7 @@ import { type BodyCodecs, readBody, readPatch, requireBody } from "./body.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { type AnswerShape, negotiate, wantsPretty } from "./negotiate.ts";
 import { podLogAnswer } from "./pod-log.ts";
+import { type AskPod, proxyAnswer } from "./proxy.ts";
 import { booleanOf, deleteFlagsOf, listQueryOf, watchQueryOf, writeFlagsOf } from "./query.ts";
 import type { ResourcePath } from "./route.ts";
 import { includeObjectOf } from "./table.ts";
@@ -39,6 +40,8 @@ export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly hub: WatchHub;
 	readonly codecs: BodyCodecs;
 	readonly logs: ContainerLogs;
+	/** Absent: no Pod answers. */
+	readonly askPod?: AskPod;
 }
 
 const DELETE_OPTIONS: TypeMeta = { apiVersion: "v1", kind: "DeleteOptions" };
@@ -228,6 +231,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 			return handleAction(call, name);
 		case "log":
 			return handleLog(call);
+		case "proxy":
+			return proxyAnswer(call.ports.server, call.ports.askPod, call.request, call.target);
 		case "portforward":
 			throw badRequest("Upgrade request required");
 		default:

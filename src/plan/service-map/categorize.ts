@@ -58,7 +58,12 @@ export function categorizeEndpoints(
 	const usesLocal = port.isInternalLocal || (port.isExternalLocal && isExternal);
 	const hints = hintsUse(endpoints, place);
 	const cluster = usesCluster ? clusterEndpoints(endpoints, hints.mode, place) : [];
-	const local = usesLocal ? readyOrServing(endpoints.filter(({ isLocal }) => isLocal)) : [];
+	const local = usesLocal
+		? readyOrServing(
+				endpoints.filter(({ isLocal }) => isLocal),
+				place,
+			)
+		: [];
 	const reachable = new Set([...cluster, ...local]);
 	return {
 		cluster,
@@ -118,7 +123,7 @@ function clusterEndpoints(
 	place: ProxyPlace,
 ): readonly ServiceEndpoint[] {
 	const ready = endpoints.filter((endpoint) => endpoint.isReady && isNear(endpoint, mode, place));
-	return ready.length > 0 ? ready : endpoints.filter(isLastResort);
+	return ready.length > 0 ? ready : lastResort(endpoints, place);
 }
 
 function isNear(endpoint: ServiceEndpoint, mode: TopologyMode, { nodeName = "", zone = "" }: ProxyPlace): boolean {
@@ -126,9 +131,16 @@ function isNear(endpoint: ServiceEndpoint, mode: TopologyMode, { nodeName = "", 
 	return mode === "none" || endpoint.zoneHints.includes(zone);
 }
 
-function readyOrServing(endpoints: readonly ServiceEndpoint[]): readonly ServiceEndpoint[] {
+function readyOrServing(endpoints: readonly ServiceEndpoint[], place: ProxyPlace): readonly ServiceEndpoint[] {
 	const ready = endpoints.filter(({ isReady }) => isReady);
-	return ready.length > 0 ? ready : endpoints.filter(isLastResort);
+	return ready.length > 0 ? ready : lastResort(endpoints, place);
+}
+
+function lastResort(
+	endpoints: readonly ServiceEndpoint[],
+	{ terminatingFallback = true }: ProxyPlace,
+): readonly ServiceEndpoint[] {
+	return terminatingFallback ? endpoints.filter(isLastResort) : [];
 }
 
 function isLastResort({ isServing, isTerminating }: ServiceEndpoint): boolean {

@@ -10,6 +10,7 @@
  */
 import { type CIDR, contains, familyOf, parseIP, parseLenientCIDR } from "../../api/ip.ts";
 import type { IPFamily, Protocol } from "../../api/types/meta.ts";
+import { healthCheckPortOf } from "./health-check.ts";
 import type { ServiceTable, TablePort, Target } from "./service-table.ts";
 import { type ClientPlace, type Destination, verdictFor } from "./verdict.ts";
 
@@ -60,6 +61,8 @@ export class NodeRules {
 	readonly #index = new Map<string, RoutedPort[]>();
 	/** How many ports each cluster IP has. */
 	readonly #clusterIPs = new Map<string, number>();
+	/** By health check node port, which no two Services share. */
+	readonly #healthChecks = new Map<number, string>();
 	/** Counts changes of each family's rules. */
 	readonly #versions: Record<IPFamily, number> = { IPv4: 0, IPv6: 0 };
 
@@ -94,6 +97,11 @@ export class NodeRules {
 		this.#count(before, undefined);
 	}
 
+	/** `namespace/name` of the Service that has this health check node port. */
+	healthCheckAt(port: number): string | undefined {
+		return this.#healthChecks.get(port);
+	}
+
 	route(asked: Asked, client: Client): Route {
 		const found = this.#index.get(keyOf(asked))?.[0];
 		if (found === undefined) return this.#unknown(asked);
@@ -117,6 +125,8 @@ export class NodeRules {
 	}
 
 	#indexAll(table: ServiceTable): void {
+		const healthCheckPort = healthCheckPortOf(table);
+		if (healthCheckPort !== 0) this.#healthChecks.set(healthCheckPort, table.key);
 		for (const port of table.ports) {
 			for (const [address, destination] of this.#addressesOf(port)) {
 				const key = keyOf({ ...address, protocol: port.protocol });
@@ -129,6 +139,8 @@ export class NodeRules {
 	}
 
 	#unindex(table: ServiceTable | undefined): void {
+		const healthCheckPort = table === undefined ? 0 : healthCheckPortOf(table);
+		if (this.#healthChecks.get(healthCheckPort) === table?.key) this.#healthChecks.delete(healthCheckPort);
 		for (const port of table?.ports ?? []) {
 			for (const [address] of this.#addressesOf(port)) {
 				const key = keyOf({ ...address, protocol: port.protocol });

@@ -30,6 +30,8 @@ export interface ServiceEndpoint {
 export interface ProxyPlace {
 	readonly nodeName?: string;
 	readonly zone?: string;
+	/** False: endpoints that are terminating get nothing, as before KEP-1669. For tests that show what that loses. */
+	readonly terminatingFallback?: boolean;
 }
 
 /** `10.0.0.1:80`, `[fd00::1]:80`: what makes two endpoints of one port the same. */
