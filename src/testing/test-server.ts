@@ -5,6 +5,7 @@
  *     const server = await TestServer.start();
  *     const { status, json } = await server.request("GET", "/api/v1/namespaces/default/services");
  */
+
 import { parseCIDR } from "../api/ip.ts";
 import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import type { StatusDetails } from "../api/status.ts";
@@ -15,6 +16,7 @@ import { type HttpRequest, type HttpResponse, isStream } from "../apiserver/http
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
+import type { Logger } from "../kernel/logger.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { memoryStore, type Store } from "../store/store.ts";
@@ -27,6 +29,10 @@ import { TestWatch } from "./test-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 export interface TestServerOptions {
+	/** Default: one of its own. */
+	readonly clock?: VirtualClock;
+	/** Default: nobody listens. */
+	readonly log?: Logger;
 	/** Default: a memory store whose first commit is revision 101. */
 	readonly store?: Store;
 	/** Default: cluster IPs 10.96.0.0/16, node ports 30000 to 32767. */
@@ -79,7 +85,7 @@ const DEFAULT_RANGES: NetworkRanges = {
 };
 
 export class TestServer {
-	readonly clock: VirtualClock = new VirtualClock();
+	readonly clock: VirtualClock;
 	readonly random: SeededRandom;
 	readonly metrics: RecordingMetrics = new RecordingMetrics();
 	readonly store: Store;
@@ -90,8 +96,15 @@ export class TestServer {
 
 	readonly logs: ContainerLogs = new ContainerLogs(new RecordingMetrics());
 
-	private constructor({ store = memoryStore(100), ranges = DEFAULT_RANGES, seed = 1, unready }: TestServerOptions) {
+	private constructor({
+		store = memoryStore(100),
+		ranges = DEFAULT_RANGES,
+		seed = 1,
+		unready,
+		...given
+	}: TestServerOptions) {
 		this.store = store;
+		this.clock = given.clock ?? new VirtualClock();
 		this.random = new SeededRandom(seed);
 		const { clock, random, metrics } = this;
 		const ids = new CountingIds();
@@ -101,7 +114,7 @@ export class TestServer {
 			clock,
 			random,
 			ids,
-			log: silentLogger,
+			log: given.log ?? silentLogger,
 			metrics,
 			ranges,
 		});

@@ -110,7 +110,7 @@ export interface ExplainExpectation {
 }
 
 export interface LogExpectation {
-	readonly component: string;
+	readonly component: "controllers" | "proxy" | "dns" | "apiserver";
 	readonly node?: string;
 	readonly started_as?: string;
 	readonly contains: readonly string[];

@@ -225,6 +225,10 @@ test("what is not built yet is pending, unless something else is wrong", async (
 	expect(await judged(`${pending}, endpoints: {web: absent}`)).toContain("expect.endpoints.web: absent");
 });
 
+test("the API server has a log as the other components have", async () => {
+	expect(await judged("log: [{component: apiserver, contains: [x]}]")).toContain("no line");
+});
+
 test("kubectl is pending where there is none", async () => {
 	expect(await judged("kubectl: [{args: get pods, exit: 0}]")).toBe("pending");
 });

@@ -53,12 +53,10 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, AskedLater>]: Judge<K> } 
 	writes: judgeWrites,
 	events: judgeEvents,
 	retrying: judgeRetrying,
-	health: (run, wanted) =>
-		Object.entries(wanted).flatMap(([part, state]) => ofPart(part, () => judgeHealth(run, part, state))),
+	health: (run, wanted) => Object.entries(wanted).flatMap(([part, state]) => judgeHealth(run, part, state)),
 	http: judgeReply,
 	streams: (run, wanted) => Object.entries(wanted).flatMap(([name, stream]) => judgeStream(run, name, stream)),
-	log: (run, wanted) =>
-		wanted.flatMap((line, index) => ofPart(line.component, () => judgeLog(run, line, `log[${index}]`))),
+	log: (run, wanted) => wanted.flatMap((line, index) => judgeLog(run, line, `log[${index}]`)),
 	explain: awaits("explain"),
 	proxy: (run, wanted) => wanted.flatMap((each, at) => judgeProxy(run, each, `proxy[${at}]`)),
 	http_on_node: (run, wanted) => wanted.flatMap((each, at) => judgeHttpOnNode(run, each, `http_on_node[${at}]`)),
@@ -77,14 +75,6 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, AskedLater>]: Judge<K> } 
 	requests: client,
 	requests_begin: client,
 };
-
-const NOT_BUILT: Readonly<Record<string, string>> = { apiserver: "log of the API server" };
-
-/** What a part comes to, if it is built. */
-function ofPart(component: string, judge: () => readonly Problem[]): readonly (Problem | Pending)[] {
-	const pending = NOT_BUILT[component];
-	return pending === undefined ? judge() : [{ pending }];
-}
 
 function judgeSavedAny(run: ScenarioRun, name: string, state: "unchanged" | "same" | "gone"): readonly Problem[] {
 	const ruleset = run.savedRulesets.get(name);

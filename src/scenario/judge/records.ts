@@ -64,9 +64,13 @@ export function judgeHealth({ plane }: ScenarioRun, part: string, wanted: "ready
 
 export function judgeLog({ plane }: ScenarioRun, wanted: LogExpectation, path: string): readonly Problem[] {
 	const { component, node = "", started_as: name, contains, after = 0, before = Number.POSITIVE_INFINITY } = wanted;
-	const lines =
-		(component === "proxy" ? plane.proxies.get(node, name) : component === "dns" ? plane.dns : plane.controllers)?.log
-			.lines ?? [];
+	const logs = {
+		proxy: plane.proxies.get(node, name)?.log,
+		dns: plane.dns.log,
+		apiserver: plane.apiLog,
+		controllers: plane.controllers.log,
+	};
+	const lines = logs[component]?.lines ?? [];
 	const holds = lines.some(
 		({ atMs, text }) =>
 			atMs >= after && atMs <= before && contains.every((part) => text.toLowerCase().includes(part.toLowerCase())),

@@ -9,11 +9,12 @@ import { InProcessClient } from "../../apiserver/in-process-client.ts";
 import { assertDefined } from "../../kernel/assert.ts";
 import type { Store } from "../../store/store.ts";
 import { TestServer } from "../../testing/test-server.ts";
-import type { VirtualClock } from "../../testing/virtual-clock.ts";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { DEFAULT_PLANE_OPTIONS } from "../../wiring/plane-options.ts";
 import { madeControllers } from "../../wiring/start-controllers.ts";
 import type { Kind } from "../format/vocabulary.ts";
 import { ComponentFaults, type FaultPorts } from "./component-faults.ts";
+import { ComponentLog } from "./component-log.ts";
 import { Controllers } from "./controllers.ts";
 import { ScenarioDns } from "./dns.ts";
 import { Proxies } from "./proxies.ts";
@@ -62,14 +63,16 @@ export class ScenarioPlane {
 	readonly trace: Trace;
 	readonly proxies: Proxies = new Proxies();
 	readonly dns: ScenarioDns;
+	readonly apiLog: ComponentLog;
 	/** What the API server itself keeps: the Service of its own address. */
 	readonly #apiParts: Controllers;
 
 	private constructor(
-		server: TestServer,
+		{ server, apiLog }: { readonly server: TestServer; readonly apiLog: ComponentLog },
 		{ maxEndpointsPerSlice, wrote, collectorLatencyMs = 0 }: ScenarioPlaneOptions,
 	) {
 		this.server = server;
+		this.apiLog = apiLog;
 		const { clock } = server;
 		this.serverFaults = new ServerFaults(clock);
 		this.trace = new Trace(clock);
@@ -107,12 +110,16 @@ export class ScenarioPlane {
 	static async start(options: ScenarioPlaneOptions): Promise<ScenarioPlane> {
 		const clusterIPs = SERVICE_CIDRS.map(parsed);
 		const nodePorts = { first: 30_000, last: 32_767 };
+		const clock = new VirtualClock();
+		const apiLog = new ComponentLog(clock);
 		const server = await TestServer.start({
+			clock,
+			log: apiLog,
 			seed: options.seed,
 			ranges: { clusterIPs, nodePorts },
 			...(options.store === undefined ? {} : { store: options.store }),
 		});
-		return new ScenarioPlane(server, options);
+		return new ScenarioPlane({ server, apiLog }, options);
 	}
 
 	get clock(): VirtualClock {
