@@ -6,12 +6,13 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
 import type { EchoPod } from "../edge/echo-pod.ts";
 import { deepEqual } from "../kernel/json.ts";
+import type { Logger } from "../kernel/logger.ts";
 import type { PodInside } from "../kubelet/fleet.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
-import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
+import { ignoredParts, serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
 import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
@@ -22,6 +23,8 @@ export interface ViewOptions {
 	inside(podUID: string): PodInside | undefined;
 	/** False: a Pod that begins to terminate is gone. */
 	readonly drains: boolean;
+	/** Told what of a slice no rules are made of. */
+	readonly log: Logger;
 }
 
 export class DataPlaneView {
@@ -63,7 +66,16 @@ export class DataPlaneView {
 			if (key !== undefined) this.#changedServices.add(key);
 		};
 		// A slice whose label has changed was another Service's before.
-		const slices = { added: slice, updated: (old: EndpointSlice, now: EndpointSlice) => [old, now].forEach(slice) };
+		const seen = (object: EndpointSlice): void => {
+			slice(object);
+			for (const why of ignoredParts(object)) {
+				this.#options.log.warn("Ignored of an EndpointSlice", { slice: keyOf(object), why });
+			}
+		};
+		const moved = (old: EndpointSlice, now: EndpointSlice): void => {
+			slice(old);
+			seen(now);
+		};
 		const node = ({ metadata }: Node): unknown => this.#changedNodes.add(metadata.name);
 		const namespace = ({ metadata }: Namespace): unknown => this.#changedNamespaces.add(metadata.name);
 		const removals = [
@@ -71,7 +83,7 @@ export class DataPlaneView {
 			this.#nodes.addHandlers({ added: node, updated: (_, now) => node(now), deleted: node, applied }),
 			this.#pods.addHandlers({ added: pod, updated: (_, now) => pod(now), deleted: pod, applied }),
 			this.#services.addHandlers({ added: service, updated: (_, now) => service(now), deleted: service, applied }),
-			this.#slices.addHandlers({ ...slices, deleted: slice, applied }),
+			this.#slices.addHandlers({ added: seen, updated: moved, deleted: slice, applied }),
 		];
 		return () => {
 			for (const remove of removals) remove();

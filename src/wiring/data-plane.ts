@@ -89,7 +89,8 @@ class FollowingDataPlane implements DataPlane {
 	constructor(ports: DataPlanePorts) {
 		this.#ports = ports;
 		const { drain = true } = ports.options.faults ?? {};
-		this.#view = new DataPlaneView(ports.informers, { inside: (uid) => ports.inside(uid), drains: drain });
+		const { informers, log } = ports;
+		this.#view = new DataPlaneView(informers, { inside: (uid) => ports.inside(uid), drains: drain, log });
 		this.gateway = this.#gateway.port;
 		this.dns = this.#dns.port;
 		if (ports.options.gateway === undefined) this.#gateway.failed();
