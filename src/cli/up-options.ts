@@ -45,6 +45,7 @@ export interface UpFlags {
 	readonly gatewayListen: PlaneOptions["gatewayListen"];
 	readonly asNode: string;
 	readonly logDecisions?: boolean;
+	readonly podListeners?: boolean;
 	readonly dnsListen?: PlaneOptions["listen"];
 	readonly dnsUpstream: readonly string[];
 	readonly clusterDomain: string;
@@ -53,7 +54,7 @@ export interface UpFlags {
 }
 
 /** Flags of parts that this version does not have: refused rather than ignored. */
-const NOT_BUILT_FLAGS = ["--data-dir <dir>", "--etcd-servers <urls>", "--pod-listeners"] as const;
+const NOT_BUILT_FLAGS = ["--data-dir <dir>", "--etcd-servers <urls>"] as const;
 
 /** A flag with a value: its words, how the value is read, and its default as one would type it. */
 type Row = readonly [flags: string, description: string, read: (value: string) => unknown, byDefault: string];
@@ -107,6 +108,7 @@ export function addUpOptions(up: Command): void {
 		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
 	);
 	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
+	up.option("--pod-listeners", "pods 10.a.b.c listen at 127.a.b.c, on ports that their containers name (Linux)");
 	up.addOption(new Option("--dns-listen <host:port>", "serve DNS there, on UDP and TCP").argParser(hostAndPort));
 	up.addOption(
 		new Option("--dns-upstream <host:port>", "DNS server to ask for names of other zones; may be repeated")
@@ -121,13 +123,15 @@ export function addUpOptions(up: Command): void {
 
 /**
  * @param kubeconfig Where it is written.
- * @throws {UsageError} For a flag of a part that is not built.
+ * @throws {UsageError} For a flag of a part that is not built, or that this system has not.
  */
 export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions {
 	for (const flag of NOT_BUILT_FLAGS) {
 		const option = new Option(flag);
 		if (flags[option.attributeName()] !== undefined) throw new UsageError(`${option.long}: not built yet`);
 	}
+	if (flags.podListeners === true && process.platform !== "linux")
+		throw new UsageError(`--pod-listeners: want Linux, where all of 127.0.0.0/8 is there; this is ${process.platform}`);
 	return {
 		listen: flags.listen,
 		kubeconfig,
@@ -155,6 +159,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		gatewayListen: flags.gatewayListen,
 		asNode: flags.asNode,
 		logDecisions: flags.logDecisions === true,
+		podListeners: flags.podListeners === true,
 		dnsListen: flags.dnsListen,
 		dnsUpstreams: flags.dnsUpstream.map(hostAndPort),
 		clusterDomain: flags.clusterDomain,

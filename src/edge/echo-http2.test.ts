@@ -22,6 +22,7 @@ const POD: EchoPod = {
 	nodeName: "n1",
 	ips: ["10.244.0.2"],
 	labels: {},
+	ports: [],
 	isReady: true,
 	isTerminating: false,
 };

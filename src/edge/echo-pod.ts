@@ -1,5 +1,5 @@
 /** A pod as the data plane knows it, and whom a connection was made to. */
-import type { StringMap } from "../api/types/meta.ts";
+import type { Protocol, StringMap } from "../api/types/meta.ts";
 
 export interface EchoPod {
 	/** `namespace/name`. */
@@ -11,6 +11,8 @@ export interface EchoPod {
 	readonly nodeName: string;
 	readonly ips: readonly string[];
 	readonly labels: StringMap;
+	/** That its containers name. */
+	readonly ports: readonly PodPort[];
 	readonly isReady: boolean;
 	/** Deleted, and still running: it drains its connections. */
 	readonly isTerminating: boolean;
@@ -18,6 +20,11 @@ export interface EchoPod {
 	readonly health?: HealthTimes;
 	/** Ports that a process of this machine listens on, by the pod's own ports; absent: no process, all is echo. */
 	readonly forwards?: Readonly<Record<number, number>>;
+}
+
+export interface PodPort {
+	readonly port: number;
+	readonly protocol: Protocol;
 }
 
 /** Wall milliseconds; undefined is never. */

@@ -15,6 +15,7 @@ function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod
 		nodeName: "n1",
 		ips: [ip],
 		labels: { app: "web" },
+		ports: [],
 		isReady: true,
 		isTerminating: false,
 		...more,

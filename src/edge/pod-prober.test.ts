@@ -25,6 +25,7 @@ function prober(more: Partial<EchoPod> = {}) {
 		nodeName: "n1",
 		ips: [IP, "fd00::2"],
 		labels: {},
+		ports: [],
 		isReady: true,
 		isTerminating: false,
 		...more,

@@ -11,9 +11,10 @@ import { GatewayServer } from "../edge/gateway/gateway-server.ts";
 import { HealthCheckServer } from "../edge/health-check-server.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { dialTcp, PodDialer } from "../edge/pod-dialer.ts";
+import { PodListeners } from "../edge/pod-listeners.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
-import { UdpListeners } from "../edge/udp-listeners.ts";
+import { type AnswerDatagram, UdpListeners } from "../edge/udp-listeners.ts";
 import { unreachable } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
@@ -60,6 +61,7 @@ export class DataPlaneEngine {
 	/** The first update has come: what is not in the zone then is not there. */
 	#isSynced = false;
 	readonly #proxy: UserspaceProxy<Duplex>;
+	readonly #podListeners: PodListeners | undefined;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
@@ -79,6 +81,7 @@ export class DataPlaneEngine {
 		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses, terminatingFallback });
 		const decided = (decision: Decision): void => ports.log.info("Connection", decisionFields(decision));
 		this.#dialer = new PodDialer(this.#pods, ranges);
+		const answerDatagram: AnswerDatagram = (ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes);
 		const proxyPorts = {
 			...ports,
 			...(config.logDecisions === true ? { decided } : {}),
@@ -86,12 +89,13 @@ export class DataPlaneEngine {
 			healthChecks: new HealthCheckServer(),
 			listeners: this.#listeners,
 			dialer: this.#dialer,
-			datagrams: new UdpListeners((ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes), ranges),
+			datagrams: new UdpListeners(answerDatagram, ranges),
 			streams: { splice, reset },
 			listenFailed: (failure: ListenFailure) => this.#send({ kind: "listen-failed", failure }),
 		};
 		if (config.gateway !== undefined) void this.#openGateway(config.gateway, config.clusterDomain, proxyPorts);
 		if (config.dns !== undefined) void this.#openDns(config.dns, ports);
+		this.#podListeners = config.podListeners === true ? new PodListeners({ ...proxyPorts, answerDatagram }) : undefined;
 		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(proxyPorts.asNode));
 	}
 
@@ -106,6 +110,7 @@ export class DataPlaneEngine {
 			case "stop":
 				this.#gateway?.close();
 				this.#dns?.close();
+				this.#podListeners?.stop();
 				this.#proxy.stop();
 				this.#listeners.resetAll();
 				break;
@@ -187,7 +192,11 @@ export class DataPlaneEngine {
 		for (const service of services.put) this.#proxies.putService(service);
 		for (const key of [...services.remove, ...services.put.map(({ key: put }) => put)]) this.#proxy.serve(key);
 		// Last: until here the old rules may still send clients to them.
-		for (const key of pods.remove) this.#pods.remove(key);
+		for (const key of pods.remove) {
+			this.#podListeners?.remove(key);
+			this.#pods.remove(key);
+		}
+		await Promise.all(pods.put.map((pod) => this.#podListeners?.put(pod)));
 		await this.#proxy.settled();
 		this.#send({ kind: "applied", asOf });
 	}

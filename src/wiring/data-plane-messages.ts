@@ -17,6 +17,8 @@ export interface DataPlaneConfig {
 	readonly asNode?: string;
 	/** One line of the log for each connection. */
 	readonly logDecisions?: boolean;
+	/** Pods 10.a.b.c listen at 127.a.b.c, on the ports that their containers name. */
+	readonly podListeners?: boolean;
 	readonly faults?: TrafficFaults;
 	/** Absent: there is no gateway. */
 	readonly gateway?: GatewayConfig;

@@ -194,6 +194,9 @@ function echoPodOf(pod: Pod | undefined): EchoPod | undefined {
 		nodeName: pod.spec.nodeName ?? "",
 		ips: podIPs.map(({ ip }) => ip),
 		labels,
+		ports: pod.spec.containers.flatMap(({ ports = [] }) =>
+			ports.map(({ containerPort, protocol = "TCP" }) => ({ port: containerPort, protocol })),
+		),
 		isReady: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
 		isTerminating: isTerminating(pod),
 	};

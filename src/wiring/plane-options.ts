@@ -50,6 +50,8 @@ export interface PlaneOptions {
 	readonly asNode: string;
 	/** One line of the log, at level info, for each connection to a Service. */
 	readonly logDecisions: boolean;
+	/** Pods 10.a.b.c listen at 127.a.b.c, on the ports that their containers name; Linux only. */
+	readonly podListeners: boolean;
 	/** For tests that show what traffic loses without a part of it. */
 	readonly trafficFaults?: TrafficFaults;
 	/** Where DNS is served, on UDP and TCP; undefined: nowhere. */
@@ -86,6 +88,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	gatewayListen: { host: "127.0.0.1", port: 0 },
 	asNode: "",
 	logDecisions: false,
+	podListeners: false,
 	dnsListen: undefined,
 	dnsUpstreams: [],
 	clusterDomain: "cluster.local",

@@ -180,6 +180,7 @@ function startParts(
 		serviceCIDRs: options.serviceCIDRs,
 		asNode: options.asNode,
 		logDecisions: options.logDecisions,
+		podListeners: options.podListeners,
 		...(options.trafficFaults === undefined ? {} : { faults: options.trafficFaults }),
 		gateway: {
 			...options.gatewayListen,
