@@ -5,7 +5,7 @@ import { Zone } from "../plan/dns-records/zone.ts";
 import { meta, service } from "../testing/builders.ts";
 import { mutatedPacket } from "../testing/mutated-packet.ts";
 import { SeededRandom } from "../testing/seeded.ts";
-import { type AnswerPorts, answerPacket, type Transport } from "./answer.ts";
+import { type AnswerPorts, answerPacket, type Transport, type Upstreams } from "./answer.ts";
 import { AnswerCache } from "./answer-cache.ts";
 
 function zoneWith(endpoints: number): Zone {
@@ -38,6 +38,13 @@ const OPT = {
 	flags: 0,
 	flag_do: false,
 	options: [],
+} as const;
+
+const MX = {
+	type: "MX",
+	name: "example.com",
+	ttl: 60,
+	data: { preference: 10, exchange: "mail.example.com" },
 } as const;
 
 async function asked(
@@ -177,20 +184,72 @@ describe("answerPacket()", () => {
 		expect(firsts.size).toBe(3);
 	});
 
-	test("asks others for other zones, and adds what an alias leads to", async () => {
+	test("passes on the answers of others as they are, and adds what an alias leads to", async () => {
 		const address = { name: "www.example.com.", ttl: 60, data: { type: "A", address: "192.0.2.1" } } as const;
-		const forward = async () => ({ rcode: "NOERROR", answers: [address], authority: [] }) as const;
-		const other = await asked({ questions: [{ type: "A", name: "www.example.com" }] }, { forward });
-		expect(other).toMatchObject({ flag_aa: false, flag_ra: true, answers: [{ data: "192.0.2.1", ttl: 60 }] });
-		expect((await asked(question("out"), { forward }))?.answers).toMatchObject([
+		const theirs = (id: number): Uint8Array =>
+			encode({ type: "response", id, questions: [{ type: "MX", name: "example.com" }], answers: [MX] });
+		const upstreams: Upstreams = {
+			resolve: async () => ({ rcode: "NOERROR", answers: [address], authority: [] }),
+			relay: async (packet) => theirs(((packet[0] ?? 0) << 8) | (packet[1] ?? 0)),
+		};
+		const other = await asked({ questions: [{ type: "MX", name: "example.com" }] }, { upstreams });
+		expect(other).toMatchObject({ id: 77, flag_aa: false, answers: [{ data: { exchange: "mail.example.com" } }] });
+		expect((await asked(question("out"), { upstreams }))?.answers).toMatchObject([
 			{ type: "CNAME" },
 			{ data: "192.0.2.1" },
 		]);
-		const nobody = await asked(
-			{ questions: [{ type: "A", name: "www.example.com" }] },
-			{ forward: async () => undefined },
-		);
-		expect(nobody).toMatchObject({ rcode: "SERVFAIL" });
+		const nobody: Upstreams = { resolve: async () => undefined, relay: async () => undefined };
+		const question2 = { questions: [{ type: "A", name: "www.example.com" }] } as const;
+		expect(await asked({ questions: [...question2.questions] }, { upstreams: nobody })).toMatchObject({
+			rcode: "SERVFAIL",
+		});
+	});
+
+	test("texts of others are written one by one, and what cannot be written is SERVFAIL", async () => {
+		const texts = (...each: string[]) => {
+			const data = { type: "TXT", texts: each } as const;
+			const found = {
+				rcode: "NOERROR",
+				answers: [{ name: "www.example.com.", ttl: 60, data }],
+				authority: [],
+			} as const;
+			return asked(question("out", "TXT"), {
+				upstreams: { resolve: async () => found, relay: async () => undefined },
+			});
+		};
+		const long = "x".repeat(200);
+		const [, record] = (await texts(long, long))?.answers ?? [];
+		expect(record).toMatchObject({ data: [Buffer.from(long), Buffer.from(long)] });
+		expect(await texts("x".repeat(256))).toMatchObject({ rcode: "SERVFAIL", answers: [] });
+	});
+
+	test("an address is not asked of others before it is known whether it is of the cluster", async () => {
+		const relayed: Uint8Array[] = [];
+		const upstreams: Upstreams = {
+			resolve: async () => undefined,
+			relay: async (packet) => {
+				relayed.push(packet);
+				return undefined;
+			},
+		};
+		const reverse = { questions: [{ type: "PTR" as const, name: "1.0.96.10.in-addr.arpa" }] };
+		expect(await asked(reverse, { upstreams, isSynced: () => false })).toMatchObject({ rcode: "SERVFAIL" });
+		expect(relayed).toEqual([]);
+	});
+
+	test("a dot inside a label stays one", async () => {
+		const bytes = encode({ type: "query", id: 5, flags: 0x0100, ...question("a_b") });
+		const dotted = Uint8Array.from(bytes, (octet) => (octet === 0x5f ? 0x2e : octet));
+		const ports = { zone: zoneWith(1), codec: dnsCodec, random: new SeededRandom(1), isSynced: () => true };
+		const answer = await answerPacket(ports, dotted, "udp");
+		expect([(answer?.[3] ?? 0) & 0x0f, answer?.subarray(12, 16)]).toEqual([3, Buffer.from("\x03a.b", "latin1")]);
+	});
+
+	test("a Service whose external name DNS cannot carry has no name", async () => {
+		const zone = zoneWith(1);
+		const spec = { type: "ExternalName", externalName: `${"a".repeat(100)}.example.net`, clusterIP: "" } as const;
+		zone.putService({ key: "default/wide", asOf: "1", service: service("wide", spec), slices: [] }, 1);
+		expect(await asked(question("wide"), { zone })).toMatchObject({ rcode: "NXDOMAIN" });
 	});
 
 	test("says nothing to what is no query, and answers what it can read of others", async () => {

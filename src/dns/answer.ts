@@ -2,6 +2,7 @@
 import type { Random } from "../kernel/random.ts";
 import { randomBelow } from "../kernel/random.ts";
 import type { DnsRecord, Rcode } from "../plan/dns-records/records.ts";
+import { isReverse } from "../plan/dns-records/reverse.ts";
 import type { Zone } from "../plan/dns-records/zone.ts";
 import { type AnswerCache, ORDERS } from "./answer-cache.ts";
 import type { DnsCodec, Query, Response } from "./message.ts";
@@ -14,18 +15,22 @@ export interface AnswerPorts {
 	isSynced(): boolean;
 	/** Keeps answers as they went out; absent: each is made anew. */
 	readonly cache?: AnswerCache;
-	/** Asks other servers; absent: names of other zones are refused. */
-	readonly forward?: Forward;
+	/** Other servers; absent: names of other zones are refused. */
+	readonly upstreams?: Upstreams;
 }
 
-/** What other servers say of a name; undefined when none of them answers. */
-export type Forward = (
-	name: string,
-	type: string,
-) => Promise<
-	| { readonly rcode: Rcode; readonly answers: readonly DnsRecord[]; readonly authority: readonly DnsRecord[] }
-	| undefined
->;
+export interface Upstreams {
+	/** What they say of a name that an alias leads to; undefined when none of them answers. */
+	resolve(name: string, type: string): Promise<UpstreamAnswer | undefined>;
+	/** The answer of one of them to the client's own packet, as it came but for the id; undefined when none answers. */
+	relay(packet: Uint8Array, transport: Transport): Promise<Uint8Array | undefined>;
+}
+
+export interface UpstreamAnswer {
+	readonly rcode: Rcode;
+	readonly answers: readonly DnsRecord[];
+	readonly authority: readonly DnsRecord[];
+}
 
 export type Transport = "udp" | "tcp";
 
@@ -50,13 +55,39 @@ export async function answerPacket(
 	if (known !== undefined) return known;
 	const decoded = ports.codec.decode(bytes);
 	if (decoded.kind === "ignored") return undefined;
+	const size = sizeFor(decoded.query, transport);
+	const isOthers = decoded.kind === "query" && isForOthers(ports, decoded.query);
+	const relayed = isOthers ? await ports.upstreams?.relay(bytes, transport) : undefined;
+	if (relayed !== undefined && relayed.length <= (transport === "udp" ? askedSize(decoded.query) : size))
+		return relayed;
 	const response =
 		decoded.kind === "malformed" ? failed(ports, decoded.query, "FORMERR") : await answer(ports, decoded.query);
-	const made = fitted(ports.codec, response, sizeFor(decoded.query, transport));
+	const made = encoded(ports, response, size);
 	// What comes from elsewhere has its own time to live.
 	const isKept = response.isAuthoritative && version === ports.zone.version && !isOutside(ports, response);
 	if (isKept) cache?.put(bytes, transport, order, made);
 	return made;
+}
+
+/** A record that cannot be written must not cost more than its answer. */
+function encoded(ports: AnswerPorts, response: Response, size: number): Uint8Array {
+	try {
+		return ports.codec.encode(response, size);
+	} catch {
+		return ports.codec.encode(failed(ports, response.query, "SERVFAIL"), size);
+	}
+}
+
+/** A name of another zone, which there is somebody to ask for. */
+function isForOthers(ports: AnswerPorts, query: Query): boolean {
+	const [question] = query.questions;
+	if (ports.upstreams === undefined || question === undefined || refusalOf(query) !== undefined) return false;
+	return !mayBeOurs(ports, question.name) && ports.zone.resolve(question).kind === "foreign";
+}
+
+/** Before every list is there, an address that nobody is known to have may be of the cluster. */
+function mayBeOurs(ports: AnswerPorts, name: string): boolean {
+	return !ports.isSynced() && isReverse(name.toLowerCase());
 }
 
 /** Whether other servers were, or would have been, asked for a part of it. */
@@ -72,7 +103,10 @@ async function answer(ports: AnswerPorts, query: Query): Promise<Response> {
 	const [question] = query.questions;
 	if (question === undefined) return failed(ports, query, "FORMERR");
 	const result = ports.zone.resolve(question);
-	if (result.kind === "foreign") return forwarded(ports, query, question);
+	if (result.kind === "foreign") {
+		const isUnknown = ports.upstreams !== undefined || mayBeOurs(ports, question.name);
+		return failed(ports, query, isUnknown ? "SERVFAIL" : "REFUSED");
+	}
 	if (result.rcode === "NXDOMAIN" && !ports.isSynced())
 		return {
 			...failed(ports, query, "SERVFAIL"),
@@ -80,26 +114,17 @@ async function answer(ports: AnswerPorts, query: Query): Promise<Response> {
 			isRecursionAvailable: false,
 			authority: result.authority,
 		};
-	const outside = result.outside === undefined ? undefined : await ports.forward?.(result.outside, question.type);
+	const outside =
+		result.outside === undefined ? undefined : await ports.upstreams?.resolve(result.outside, question.type);
 	return {
 		...failed(ports, query, result.rcode),
 		isAuthoritative: true,
+		// As CoreDNS does: what is said of the own zone took no recursion.
 		isRecursionAvailable: false,
 		answers: rotated([...result.answers, ...(outside?.answers ?? [])], ports.random),
 		authority: outside === undefined || outside.answers.length > 0 ? result.authority : outside.authority,
 		additional: result.additional,
 	};
-}
-
-async function forwarded(
-	ports: AnswerPorts,
-	query: Query,
-	{ name, type }: { readonly name: string; readonly type: string },
-): Promise<Response> {
-	if (ports.forward === undefined) return failed(ports, query, "REFUSED");
-	const found = await ports.forward(name, type);
-	if (found === undefined) return failed(ports, query, "SERVFAIL");
-	return { ...failed(ports, query, found.rcode), answers: found.answers, authority: found.authority };
 }
 
 /** What is refused before any name is looked at. */
@@ -118,8 +143,7 @@ function failed(ports: AnswerPorts, query: Query, rcode: Rcode): Response {
 		query,
 		rcode,
 		isAuthoritative: false,
-		isTruncated: false,
-		isRecursionAvailable: ports.forward !== undefined,
+		isRecursionAvailable: ports.upstreams !== undefined,
 		answers: [],
 		authority: [],
 		additional: [],
@@ -135,32 +159,11 @@ function rotated(answers: readonly DnsRecord[], random: Random): readonly DnsRec
 	return [...aliases, ...others.slice(start), ...others.slice(0, start)];
 }
 
-function sizeFor({ edns }: Query, transport: Transport): number {
-	if (transport === "tcp") return TCP_SIZE_MAX;
-	if (edns === undefined) return UDP_SIZE_MIN;
-	return Math.min(UDP_SIZE_MAX, Math.max(UDP_SIZE_MIN, edns.udpSize));
+function sizeFor(query: Query, transport: Transport): number {
+	return transport === "tcp" ? TCP_SIZE_MAX : Math.min(UDP_SIZE_MAX, askedSize(query));
 }
 
-/** Leaves out records from the end until it fits, and says so: the client asks again over TCP. */
-function fitted(codec: DnsCodec, response: Response, size: number): Uint8Array {
-	const whole = codec.encode(response);
-	if (whole.length <= size) return whole;
-	const sections = [response.answers, response.authority, response.additional];
-	const total = sections.reduce((sum, { length }) => sum + length, 0);
-	let [low, high] = [0, total];
-	let best = codec.encode(cut(response, 0));
-	while (low < high) {
-		const middle = Math.ceil((low + high) / 2);
-		const bytes = codec.encode(cut(response, middle));
-		if (bytes.length <= size) [best, low] = [bytes, middle];
-		else high = middle - 1;
-	}
-	return best;
-}
-
-function cut(response: Response, records: number): Response {
-	const answers = response.answers.slice(0, records);
-	const authority = response.authority.slice(0, Math.max(0, records - answers.length));
-	const additional = response.additional.slice(0, Math.max(0, records - answers.length - authority.length));
-	return { ...response, isTruncated: true, answers, authority, additional };
+/** What the client takes over UDP. */
+function askedSize({ edns }: Query): number {
+	return Math.max(UDP_SIZE_MIN, edns?.udpSize ?? UDP_SIZE_MIN);
 }

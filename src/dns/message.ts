@@ -12,6 +12,7 @@ export interface Query {
 	readonly id: number;
 	readonly opcode: number;
 	readonly isRecursionDesired: boolean;
+	readonly isCheckingDisabled: boolean;
 	readonly questions: readonly QueryQuestion[];
 	/** Absent: the client knows no EDNS. */
 	readonly edns?: Edns;
@@ -31,7 +32,6 @@ export interface Response {
 	readonly query: Query;
 	readonly rcode: Rcode;
 	readonly isAuthoritative: boolean;
-	readonly isTruncated: boolean;
 	/** Whether names of other zones can be asked for here. */
 	readonly isRecursionAvailable: boolean;
 	readonly answers: readonly DnsRecord[];
@@ -49,5 +49,6 @@ export type Decoded =
 export interface DnsCodec {
 	/** Never throws. */
 	decode(bytes: Uint8Array): Decoded;
-	encode(response: Response): Uint8Array;
+	/** At most `size` octets: records are left out from the end, and the answer says so. */
+	encode(response: Response, size: number): Uint8Array;
 }

@@ -1,5 +1,6 @@
 /** DNS on sockets: UDP and TCP on one address. */
 import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
 import { createServer, type Server, type Socket as TcpSocket } from "node:net";
 import type { Transport } from "../dns/answer.ts";
 import { type DnsMetrics, dnsMetrics } from "../dns/dns-metrics.ts";
@@ -66,7 +67,7 @@ export class DnsServer {
 	}
 
 	#listenTcp(host: string, port: number): Promise<number> {
-		const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+		const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket));
 		this.#tcp = server;
 		return new Promise((resolve, reject) => {
 			server.once("error", reject);
@@ -113,24 +114,23 @@ export class DnsServer {
 		this.#connections.add(socket);
 		socket.once("close", () => this.#connections.delete(socket));
 		socket.setTimeout(this.#limits.idleMs, () => socket.destroy());
+		void this.#serve(socket).catch(() => socket.destroy());
+	}
+
+	/** One query after the other, and each only when the client has taken what came before. */
+	async #serve(socket: TcpSocket): Promise<void> {
 		let read: Buffer = Buffer.alloc(0);
-		socket.on("data", (chunk: Buffer) => {
+		for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
 			read = Buffer.concat([read, chunk]);
 			// Each query has its length in front; several may come at once, and one in parts.
 			while (read.length >= 2 && read.length >= 2 + read.readUInt16BE(0)) {
 				const end = 2 + read.readUInt16BE(0);
-				void this.#answerOn(socket, read.subarray(2, end));
+				const answer = await this.#answer(read.subarray(2, end), "tcp");
 				read = read.subarray(end);
+				if (answer !== undefined) await written(socket, answer);
 			}
-		});
-	}
-
-	async #answerOn(socket: TcpSocket, packet: Uint8Array): Promise<void> {
-		const answer = await this.#answer(packet, "tcp");
-		if (answer === undefined || socket.destroyed) return;
-		const length = Buffer.alloc(2);
-		length.writeUInt16BE(answer.length);
-		socket.write(Buffer.concat([length, answer]));
+		}
+		socket.end();
 	}
 
 	async #answer(packet: Uint8Array, transport: Transport): Promise<Uint8Array | undefined> {
@@ -140,5 +140,19 @@ export class DnsServer {
 		if (answer === undefined) this.#metrics.dropped("malformed");
 		else this.#metrics.answered((answer[3] ?? 0) & 0x0f, (this.#ports.clock.monotonicMs() - startedMs) / 1000);
 		return answer;
+	}
+}
+
+/** Settles when the client can take more. Rejects when it is gone. */
+async function written(socket: TcpSocket, answer: Uint8Array): Promise<void> {
+	const length = Buffer.alloc(2);
+	length.writeUInt16BE(answer.length);
+	if (socket.destroyed) throw new Error("the client is gone");
+	if (socket.write(Buffer.concat([length, answer]))) return;
+	const waiting = new AbortController();
+	try {
+		await Promise.race([once(socket, "drain", waiting), once(socket, "close", waiting)]);
+	} finally {
+		waiting.abort();
 	}
 }

@@ -65,7 +65,7 @@ const STOP_MS = 2_000;
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 class WorkerChannel implements Channel {
-	readonly #config: DataPlaneConfig;
+	#config: DataPlaneConfig;
 	readonly #ports: ChannelPorts;
 	readonly #user: ChannelUser;
 	readonly #restarts: Counter;
@@ -103,7 +103,10 @@ class WorkerChannel implements Channel {
 		const worker = new Worker(WORKER_URL, { workerData: this.#config, resourceLimits: RESOURCE_LIMITS });
 		this.#worker = worker;
 		worker.unref();
-		worker.on("message", (message: FromDataPlane) => this.#user.received(message));
+		worker.on("message", (message: FromDataPlane) => {
+			this.#config = keepingPort(this.#config, message);
+			this.#user.received(message);
+		});
 		worker.on("error", (error) => this.#ports.log.error("Data plane crashed", { error }));
 		worker.once("online", () => this.#user.started());
 		worker.once("exit", () => void this.#exited(startedMs));
@@ -120,4 +123,12 @@ class WorkerChannel implements Channel {
 		log.warn("Data plane was started again");
 		this.#start();
 	}
+}
+
+/** People were told the port that was taken: one that is started again takes the same. */
+export function keepingPort(config: DataPlaneConfig, message: FromDataPlane): DataPlaneConfig {
+	const { gateway, dns } = config;
+	if (message.kind === "gateway" && gateway !== undefined)
+		return { ...config, gateway: { ...gateway, port: message.port } };
+	return message.kind === "dns" && dns !== undefined ? { ...config, dns: { ...dns, port: message.port } } : config;
 }

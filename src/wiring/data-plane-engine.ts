@@ -160,7 +160,7 @@ export class DataPlaneEngine {
 			cache: new AnswerCache(),
 			random,
 			isSynced: () => this.#isSynced,
-			...(upstreams.length === 0 ? {} : { forward: forwarder(upstreams, random) }),
+			...(upstreams.length === 0 ? {} : { upstreams: forwarder(upstreams, random) }),
 		};
 		const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
 		const server = new DnsServer({ answer, clock, metrics });

@@ -41,7 +41,7 @@ export async function startDns(client: ApiClient, options: DnsOptions): Promise<
 		cache: new AnswerCache(),
 		random,
 		isSynced: () => follower.isSynced,
-		...(options.upstreams.length === 0 ? {} : { forward: forwarder(options.upstreams, random) }),
+		...(options.upstreams.length === 0 ? {} : { upstreams: forwarder(options.upstreams, random) }),
 	};
 	const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
 	const server = new DnsServer({ answer, clock, metrics });

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerPacket } from "../../src/dns/answer.ts";
+import type { Response } from "../../src/dns/message.ts";
 import { dnsCodec } from "../../src/edge/codec/dns.ts";
 import { forwarder } from "../../src/edge/dns-forwarder.ts";
 import { DnsServer } from "../../src/edge/dns-server.ts";
@@ -65,7 +66,7 @@ async function served(made: Zone, upstreams: readonly number[] = [], isSynced = 
 		codec: dnsCodec,
 		random,
 		isSynced: () => isSynced,
-		...(hosts.length === 0 ? {} : { forward: forwarder(hosts, random) }),
+		...(hosts.length === 0 ? {} : { upstreams: forwarder(hosts, random) }),
 	};
 	const server = new DnsServer({
 		answer: (packet, transport) => answerPacket(ports, packet, transport),
@@ -236,7 +237,7 @@ describe.skipIf(!hasDig)("dig", () => {
 	test("names of other zones go to the other server, and are refused without one", async () => {
 		expect(await dug(port, "db.prod.example.net", "A")).toMatchObject({
 			status: "NOERROR",
-			flags: "qr rd ra",
+			flags: "qr aa rd ra",
 			answer: ["db.prod.example.net. 60 IN A 192.0.2.53"],
 		});
 		expect(await dug(await served(zone()), "db.prod.example.net", "A")).toMatchObject({ status: "REFUSED" });
@@ -249,14 +250,14 @@ async function answeringOutside(packet: Uint8Array): Promise<Uint8Array | undefi
 	if (decoded.kind !== "query") return undefined;
 	const answer = { name: "db.prod.example.net.", ttl: 60, data: { type: "A", address: "192.0.2.53" } } as const;
 	const isKnown = decoded.query.questions[0]?.name === answer.name;
-	return dnsCodec.encode({
+	const response: Response = {
 		query: decoded.query,
 		rcode: isKnown ? "NOERROR" : "NXDOMAIN",
 		isAuthoritative: true,
-		isTruncated: false,
 		isRecursionAvailable: true,
 		answers: isKnown ? [answer] : [],
 		authority: [],
 		additional: [],
-	});
+	};
+	return dnsCodec.encode(response, 512);
 }

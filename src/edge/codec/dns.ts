@@ -30,10 +30,14 @@ const TYPES: Readonly<Record<RecordData["type"], number>> = {
 	SRV: 33,
 };
 const OPT = 41;
+const OPT_LENGTH = 11;
+const TRUNCATED = 0x0200;
 const LABEL_LENGTH_MAX = 63;
 const NAME_LENGTH_MAX = 255;
 const HEADER_LENGTH = 12;
 const MESSAGE_LENGTH_MAX = 65_535;
+/** Stands for a dot that is in a label and does not end it; no octet is read as this. */
+const DOT_IN_LABEL = "\uf02e";
 /** Pointers have fourteen bits. */
 const POINTER_MAX = 0x3fff;
 
@@ -52,6 +56,7 @@ function decoded(bytes: Uint8Array): Decoded {
 		id: buffer.readUInt16BE(0),
 		opcode: (buffer.readUInt8(2) >> 3) & 0x0f,
 		isRecursionDesired: (buffer.readUInt8(2) & 1) !== 0,
+		isCheckingDisabled: (buffer.readUInt8(3) & 0x10) !== 0,
 		questions: [],
 	};
 	if (header.opcode !== 0) return { kind: "query", query: header };
@@ -66,15 +71,15 @@ function decoded(bytes: Uint8Array): Decoded {
 	}
 }
 
-/** Undefined when it is cut off, or has a label that could not be told from two. */
+/** Undefined when it is cut off. */
 function questionAt(buffer: Buffer, start: number): QueryQuestion | undefined {
 	const labels: string[] = [];
 	let at = start;
 	for (let length = buffer[at]; length !== 0; length = buffer[at]) {
 		if (length === undefined || length > LABEL_LENGTH_MAX || at - start > NAME_LENGTH_MAX) return undefined;
 		const label = buffer.toString("latin1", at + 1, at + 1 + length);
-		if (label.length < length || label.includes(".")) return undefined;
-		labels.push(label);
+		if (label.length < length) return undefined;
+		labels.push(label.replaceAll(".", DOT_IN_LABEL));
 		at += 1 + length;
 	}
 	if (at + 5 > buffer.length || at - start >= NAME_LENGTH_MAX) return undefined;
@@ -89,34 +94,37 @@ function ednsOf({ additionals = [] }: DecodedPacket): Edns | undefined {
 	return { version: opt.ednsVersion, udpSize: opt.udpPayloadSize, isDnssecOk: opt.flag_do };
 }
 
-function encode(response: Response): Uint8Array {
+/** Names are only pointed back at: what fits is told by writing until it does not. */
+function encode(response: Response, size: number): Uint8Array {
 	const { query, rcode, answers, authority, additional } = response;
 	const writer = new MessageWriter();
 	const code = RCODES[rcode];
 	writer.uint16(query.id);
 	writer.uint16(flagsOf(response, code));
 	writer.uint16(query.questions.length);
-	writer.uint16(answers.length);
-	writer.uint16(authority.length);
-	writer.uint16(additional.length + (query.edns === undefined ? 0 : 1));
+	for (let section = 0; section < 3; section++) writer.uint16(0);
 	for (const { name, typeCode, classCode } of query.questions) {
 		writer.name(name);
 		writer.uint16(typeCode);
 		writer.uint16(classCode);
 	}
-	for (const record of [...answers, ...authority, ...additional]) writer.record(record);
+	const room = size - (query.edns === undefined ? 0 : OPT_LENGTH);
+	const counts = [answers, authority, additional].map((records) => writer.records(records, room));
 	if (query.edns !== undefined) writer.opt(query.edns, code >> 4);
-	return writer.bytes();
+	const all = answers.length + authority.length + additional.length;
+	const [answered = 0, authorities = 0, added = 0] = counts;
+	if (answered + authorities + added < all) writer.flag(TRUNCATED);
+	return writer.counted([answered, authorities, added + (query.edns === undefined ? 0 : 1)]);
 }
 
-function flagsOf({ query, isAuthoritative, isTruncated, isRecursionAvailable }: Response, code: number): number {
+function flagsOf({ query, isAuthoritative, isRecursionAvailable }: Response, code: number): number {
 	return (
 		0x8000 |
 		(query.opcode << 11) |
 		(isAuthoritative ? 0x0400 : 0) |
-		(isTruncated ? 0x0200 : 0) |
 		(query.isRecursionDesired ? 0x0100 : 0) |
 		(isRecursionAvailable ? 0x0080 : 0) |
+		(query.isCheckingDisabled ? 0x0010 : 0) |
 		(code & 0x0f)
 	);
 }
@@ -127,9 +135,29 @@ class MessageWriter {
 	#length = 0;
 	/** Where a name, or the rest of one, stands; spelled as it was written. */
 	readonly #names = new Map<string, number>();
+	#isFull = false;
 
-	bytes(): Uint8Array {
+	/** The message, with the numbers of records in its sections. */
+	counted(counts: readonly number[]): Uint8Array {
+		for (const [section, count] of counts.entries()) this.#buffer.writeUInt16BE(count, 6 + section * 2);
 		return this.#buffer.subarray(0, this.#length);
+	}
+
+	flag(bits: number): void {
+		this.#buffer.writeUInt16BE(this.#buffer.readUInt16BE(2) | bits, 2);
+	}
+
+	/** How many there was room for. @param end The message ends there at the latest, once one record did not fit. */
+	records(records: readonly DnsRecord[], end: number): number {
+		for (const [index, record] of records.entries()) {
+			const before = this.#length;
+			if (!this.#isFull) this.#record(record);
+			this.#isFull ||= this.#length > end;
+			if (!this.#isFull) continue;
+			this.#length = before;
+			return index;
+		}
+		return records.length;
 	}
 
 	uint8(value: number): void {
@@ -164,7 +192,7 @@ class MessageWriter {
 		this.uint8(0);
 	}
 
-	record({ name, ttl, data }: DnsRecord): void {
+	#record({ name, ttl, data }: DnsRecord): void {
 		this.name(name);
 		this.uint16(TYPES[data.type]);
 		this.uint16(1);
@@ -187,8 +215,9 @@ class MessageWriter {
 
 	#data(data: RecordData): void {
 		if ("address" in data) this.#address(data.address, data.type === "A" ? 4 : 16);
-		else if (data.type === "TXT") this.#text(data.text);
-		else if (data.type === "SOA") {
+		else if (data.type === "TXT") {
+			for (const text of data.texts) this.#text(text);
+		} else if (data.type === "SOA") {
 			this.name(data.mname);
 			this.name(data.rname);
 			for (const value of [data.serial, data.refresh, data.retry, data.expire, data.minimum]) this.uint32(value);
@@ -211,7 +240,7 @@ class MessageWriter {
 
 	/** With its length in front. */
 	#text(text: string): void {
-		const bytes = Buffer.from(text, "latin1");
+		const bytes = Buffer.from(text.replaceAll(DOT_IN_LABEL, "."), "latin1");
 		this.uint8(bytes.length);
 		this.#room(bytes.length);
 		this.#length += bytes.copy(this.#buffer, this.#length);

@@ -10,7 +10,8 @@ export type RecordData =
 			readonly port: number;
 			readonly target: string;
 	  }
-	| { readonly type: "TXT"; readonly text: string }
+	/** Each is at most 255 octets. */
+	| { readonly type: "TXT"; readonly texts: readonly string[] }
 	| {
 			readonly type: "SOA";
 			readonly mname: string;

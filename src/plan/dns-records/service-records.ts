@@ -4,6 +4,9 @@ import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { IPFamily } from "../../api/types/meta.ts";
 import type { ServedService } from "../service-map/served-service.ts";
 
+const NAME_LENGTH_MAX = 253;
+const LABEL_LENGTH_MAX = 63;
+
 export interface NamedPort {
 	/** "" when it has none. */
 	readonly name: string;
@@ -58,9 +61,15 @@ export function serviceRecords({ service, slices }: Pick<ServedService, "service
 function kindOf(type: string | undefined, clusterIP: string, externalName: string): ServiceRecords["kind"] {
 	// An address is no name that another could stand for.
 	if (type === "ExternalName")
-		return externalName === "" || familyOf(externalName) !== undefined ? "none" : "external-name";
+		return isName(externalName) && familyOf(externalName) === undefined ? "external-name" : "none";
 	if (clusterIP === "None") return "headless";
 	return clusterIP === "" ? "none" : "cluster-ip";
+}
+
+/** The API lets names pass that DNS cannot carry. */
+function isName(name: string): boolean {
+	const labels = name.replace(/\.$/, "").split(".");
+	return name.length <= NAME_LENGTH_MAX && labels.every(({ length }) => length > 0 && length <= LABEL_LENGTH_MAX);
 }
 
 /** Readiness that nobody told counts as ready; who terminates is not asked for. */

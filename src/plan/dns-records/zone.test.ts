@@ -72,7 +72,7 @@ function text({ data }: DnsRecord): string {
 		case "SRV":
 			return `${data.priority} ${data.weight} ${data.port} ${data.target}`;
 		case "TXT":
-			return data.text;
+			return data.texts.join();
 		case "SOA":
 			return `SOA ${data.serial} ${data.minimum}`;
 		default:

@@ -183,7 +183,7 @@ export class Zone {
 		const labels = rest === "" ? [] : rest.split(".");
 		if (labels.length === 0) return this.#apex();
 		const last = labels.at(-1);
-		if (rest === "dns-version") return { records: [{ type: "TXT", text: VERSION }], ttl: VERSION_TTL };
+		if (rest === "dns-version") return { records: [{ type: "TXT", texts: [VERSION] }], ttl: VERSION_TTL };
 		if (rest === "dns") return NOTHING;
 		if (rest === "ns.dns") return { records: addressesOf(this.#services.get(DNS_SERVICE)?.clusterIPs ?? []) };
 		if (last === "svc") return this.#inServices(labels.slice(0, -1));
