@@ -1,33 +1,13 @@
 import { decode, encode, type Packet } from "dns-packet";
 import { describe, expect, test } from "vitest";
 import { dnsCodec } from "../edge/codec/dns.ts";
-import { Zone } from "../plan/dns-records/zone.ts";
-import { meta, service } from "../testing/builders.ts";
+import type { Zone } from "../plan/dns-records/zone.ts";
+import { service } from "../testing/builders.ts";
+import { zoneWith } from "../testing/dns-zone.ts";
 import { mutatedPacket } from "../testing/mutated-packet.ts";
 import { SeededRandom } from "../testing/seeded.ts";
 import { type AnswerPorts, answerPacket, type Transport, type Upstreams } from "./answer.ts";
 import { AnswerCache } from "./answer-cache.ts";
-
-function zoneWith(endpoints: number): Zone {
-	const zone = new Zone({ name: "cluster.local.", ttl: 5 });
-	zone.putNamespace("default");
-	const slice = {
-		apiVersion: "discovery.k8s.io/v1",
-		kind: "EndpointSlice",
-		metadata: meta("db-1"),
-		addressType: "IPv4",
-		ports: [{ name: "sql", port: 5432 }],
-		endpoints: Array.from({ length: endpoints }, (_, i) => ({
-			addresses: [`10.244.0.${i + 1}`],
-			conditions: { ready: true },
-		})),
-	} as const;
-	zone.putService({ key: "default/web", asOf: "1", service: service("web"), slices: [] }, 1);
-	zone.putService({ key: "default/db", asOf: "1", service: service("db", { clusterIP: "None" }), slices: [slice] }, 1);
-	const out = service("out", { type: "ExternalName", externalName: "www.example.com", clusterIP: "" });
-	zone.putService({ key: "default/out", asOf: "1", service: out, slices: [] }, 1);
-	return zone;
-}
 
 const OPT = {
 	type: "OPT",
@@ -199,8 +179,8 @@ describe("answerPacket()", () => {
 			{ data: "192.0.2.1" },
 		]);
 		const nobody: Upstreams = { resolve: async () => undefined, relay: async () => undefined };
-		const question2 = { questions: [{ type: "A", name: "www.example.com" }] } as const;
-		expect(await asked({ questions: [...question2.questions] }, { upstreams: nobody })).toMatchObject({
+		const elsewhere = { questions: [{ type: "A", name: "www.example.com" }] } as const;
+		expect(await asked({ questions: [...elsewhere.questions] }, { upstreams: nobody })).toMatchObject({
 			rcode: "SERVFAIL",
 		});
 	});

@@ -1,6 +1,5 @@
 /** Answers one query from the zone: what RFC 1035, EDNS and the specification of the cluster's zone ask for. */
-import type { Random } from "../kernel/random.ts";
-import { randomBelow } from "../kernel/random.ts";
+import { type Random, randomBelow } from "../kernel/random.ts";
 import type { DnsRecord, Rcode } from "../plan/dns-records/records.ts";
 import { isReverse } from "../plan/dns-records/reverse.ts";
 import type { Zone } from "../plan/dns-records/zone.ts";

@@ -3,8 +3,7 @@ import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { type DecodedPacket, decode, encode, type Packet } from "dns-packet";
 import { type Transport, UDP_SIZE_MAX, type UpstreamAnswer, type Upstreams } from "../dns/answer.ts";
-import type { Random } from "../kernel/random.ts";
-import { randomBelow } from "../kernel/random.ts";
+import { type Random, randomBelow } from "../kernel/random.ts";
 import type { DnsRecord, Rcode, RecordData } from "../plan/dns-records/records.ts";
 
 export interface Upstream {

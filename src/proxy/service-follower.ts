@@ -13,7 +13,8 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { planServiceTable, type TablePort } from "../plan/service-map/service-table.ts";
-import { ignoredParts, serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
+import { logIgnoredParts } from "./ignored-slices.ts";
 import type { NodeProxy } from "./node-proxy.ts";
 
 const BY_PROXIED_SERVICE = "byProxiedService";
@@ -49,8 +50,7 @@ export class ServiceFollower {
 		};
 		const seen = (object: EndpointSlice): void => {
 			slice(object);
-			for (const why of ignoredParts(object))
-				this.#log.warn("Ignored of an EndpointSlice", { slice: keyOf(object), why });
+			logIgnoredParts(object, this.#log);
 		};
 		// A slice whose label has changed was another Service's before.
 		const moved = (old: EndpointSlice, now: EndpointSlice): void => {

@@ -12,7 +12,8 @@ import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
-import { ignoredParts, serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
+import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
+import { logIgnoredParts } from "../proxy/ignored-slices.ts";
 import type { ProxiedNode } from "../proxy/node-proxies.ts";
 import type { Changes, DataPlaneUpdate } from "./data-plane-messages.ts";
 
@@ -65,13 +66,11 @@ export class DataPlaneView {
 			const key = serviceNamedBy(object);
 			if (key !== undefined) this.#changedServices.add(key);
 		};
-		// A slice whose label has changed was another Service's before.
 		const seen = (object: EndpointSlice): void => {
 			slice(object);
-			for (const why of ignoredParts(object)) {
-				this.#options.log.warn("Ignored of an EndpointSlice", { slice: keyOf(object), why });
-			}
+			logIgnoredParts(object, this.#options.log);
 		};
+		// A slice whose label has changed was another Service's before.
 		const moved = (old: EndpointSlice, now: EndpointSlice): void => {
 			slice(old);
 			seen(now);

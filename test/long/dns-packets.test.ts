@@ -9,8 +9,7 @@ import { expect, test } from "vitest";
 import { answerPacket } from "../../src/dns/answer.ts";
 import { AnswerCache } from "../../src/dns/answer-cache.ts";
 import { dnsCodec } from "../../src/edge/codec/dns.ts";
-import { Zone } from "../../src/plan/dns-records/zone.ts";
-import { meta, service } from "../../src/testing/builders.ts";
+import { zoneWith } from "../../src/testing/dns-zone.ts";
 import { mutatedPacket } from "../../src/testing/mutated-packet.ts";
 import { SeededRandom } from "../../src/testing/seeded.ts";
 
@@ -24,27 +23,6 @@ const NAMES = ["web", "db", "_sql._tcp.db", "10-244-0-1.db", "out", "nope"];
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
-
-function zone(): Zone {
-	const made = new Zone({ name: "cluster.local.", ttl: 5 });
-	made.putNamespace("default");
-	const slice = {
-		apiVersion: "discovery.k8s.io/v1",
-		kind: "EndpointSlice",
-		metadata: meta("db-1"),
-		addressType: "IPv4",
-		ports: [{ name: "sql", port: 5432 }],
-		endpoints: Array.from({ length: 200 }, (_, at) => ({
-			addresses: [`10.244.0.${at + 1}`],
-			conditions: { ready: true },
-		})),
-	} as const;
-	made.putService({ key: "default/web", asOf: "1", service: service("web"), slices: [] }, 1);
-	made.putService({ key: "default/db", asOf: "1", service: service("db", { clusterIP: "None" }), slices: [slice] }, 1);
-	const out = service("out", { type: "ExternalName", externalName: "www.example.com", clusterIP: "" });
-	made.putService({ key: "default/out", asOf: "1", service: out, slices: [] }, 1);
-	return made;
-}
 
 function validPackets(): readonly Uint8Array[] {
 	const sizes = [undefined, 512, 1232, 4096];
@@ -79,7 +57,7 @@ function randomPacket(valid: readonly Uint8Array[], random: SeededRandom): Uint8
 
 test(`a million random and mutated packets (SEED=${SEED})`, { timeout: 600_000 }, async () => {
 	const random = new SeededRandom(SEED);
-	const ports = { zone: zone(), codec: dnsCodec, cache: new AnswerCache(), random, isSynced: () => true };
+	const ports = { zone: zoneWith(200), codec: dnsCodec, cache: new AnswerCache(), random, isSynced: () => true };
 	const valid = validPackets();
 	const heapMiB: number[] = [];
 	let answered = 0;
