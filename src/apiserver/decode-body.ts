@@ -15,7 +15,8 @@ export function decodeBody(
 	flags: Pick<WriteFlags, "fieldValidation" | "oddities">,
 	context: RequestContext,
 ): KubeObject {
-	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
+	const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
+	const decoded = type.decode?.(body, expected) ?? decodeObject(type.schema, body, expected);
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
 	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
 	return withMetadata(decoded.object);

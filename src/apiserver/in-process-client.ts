@@ -67,6 +67,8 @@ export class InProcessClient implements ApiClient {
 		if (cursor < compacted) throw expiredWatch(cursor, compacted);
 		let told = cursor;
 		while (!options.signal.aborted) {
+			// A custom resource may go, or come back as another: then its readers start again.
+			if (this.#server.findType(resource) !== target.type && target.type.custom !== undefined) return;
 			const { events, through } = this.#readAfter<T>(target.type, selection, cursor);
 			cursor = through;
 			if (events.length > 0) yield events;

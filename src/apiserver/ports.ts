@@ -1,5 +1,6 @@
 /** What the API server needs from outside. */
 import type { ResourceType } from "../api/resource.ts";
+import type { RuleCompiler } from "../api/structural/rules.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
@@ -16,6 +17,8 @@ export interface ServerPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly ranges: NetworkRanges;
+	/** Evaluates the rules of custom resources. Absent: definitions with rules are refused. */
+	readonly rules?: RuleCompiler;
 }
 
 /** Who asks. */

@@ -24,8 +24,13 @@ export type Decoded =
 			/** `unknown field "spec.foo"`, in the order of the body. */
 			readonly unknown: readonly string[];
 	  }
+	| WrongBody;
+
+export interface WrongBody {
+	readonly kind: "wrong";
 	/** The message of a 400. */
-	| { readonly kind: "wrong"; readonly message: string };
+	readonly message: string;
+}
 
 /**
  * @param schemaName The message that the endpoint takes, such as `core.Service`.
@@ -33,21 +38,41 @@ export type Decoded =
  * @param expected What the endpoint takes; fills in a missing kind and apiVersion.
  */
 export function decodeObject(schemaName: string, value: unknown, expected: TypeMeta): Decoded {
+	const head = headOf(value, expected);
+	if (head.kind === "wrong") return head;
+	if (!isObject(value)) return unrecognized(expected, `cannot unmarshal ${jsonType(value)}`);
+	const decoder = new Decoder();
+	const object = decoder.struct(messageOf(schemaName), value, { ...expected });
+	if (decoder.wrong !== undefined) return wrong(expected, expected, decoder.wrong);
+	return { kind: "ok", object: object as Record<string, unknown> & TypeMeta, unknown: decoder.unknown };
+}
+
+export interface DecodedPart {
+	readonly value: Record<string, unknown>;
+	readonly unknown: readonly string[];
+	/** Why the first wrong field is wrong. */
+	readonly wrong: string | undefined;
+}
+
+/** A part of an object whose whole has no message, such as the metadata of a custom resource. @param path Of the part. */
+export function decodePart(schemaName: string, value: Record<string, unknown>, path: string): DecodedPart {
+	const decoder = new Decoder(path);
+	const decoded = decoder.struct(messageOf(schemaName), value, {});
+	return { value: decoded, unknown: decoder.unknown, wrong: decoder.wrong };
+}
+
+/** The kind and version that a body says it is, or why it is none that the endpoint takes. */
+export function headOf(value: unknown, expected: TypeMeta): { readonly kind: "ok" } | WrongBody {
 	if (!isObject(value)) return unrecognized(expected, `cannot unmarshal ${jsonType(value)}`);
 	const given = typeMetaOf(value, expected);
 	if (given === undefined) return unrecognized(expected, "kind and apiVersion must be strings");
 	if (given.kind !== expected.kind) {
 		return wrong(given, expected, `converting (v1.${given.kind}) to (v1.${expected.kind}): unknown conversion`);
 	}
-	if (given.apiVersion !== expected.apiVersion) {
-		const [inData, wanted] = [given.apiVersion, expected.apiVersion];
-		const message = `the API version in the data (${inData}) does not match the expected API version (${wanted})`;
-		return { kind: "wrong", message };
-	}
-	const decoder = new Decoder();
-	const object = decoder.struct(messageOf(schemaName), value, { ...expected });
-	if (decoder.wrong !== undefined) return wrong(given, expected, decoder.wrong);
-	return { kind: "ok", object: object as Record<string, unknown> & TypeMeta, unknown: decoder.unknown };
+	if (given.apiVersion === expected.apiVersion) return { kind: "ok" };
+	const [inData, wanted] = [given.apiVersion, expected.apiVersion];
+	const message = `the API version in the data (${inData}) does not match the expected API version (${wanted})`;
+	return { kind: "wrong", message };
 }
 
 function typeMetaOf(value: Record<string, unknown>, expected: TypeMeta): TypeMeta | undefined {
@@ -57,7 +82,7 @@ function typeMetaOf(value: Record<string, unknown>, expected: TypeMeta): TypeMet
 	return { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind };
 }
 
-function unrecognized(expected: TypeMeta, why: string): Decoded {
+function unrecognized(expected: TypeMeta, why: string): WrongBody {
 	const detail = `couldn't get version/kind; json parse error: json: ${why}`;
 	return {
 		kind: "wrong",
@@ -65,7 +90,7 @@ function unrecognized(expected: TypeMeta, why: string): Decoded {
 	};
 }
 
-function wrong(given: TypeMeta, expected: TypeMeta, why: string): Decoded {
+export function wrong(given: TypeMeta, expected: TypeMeta, why: string): WrongBody {
 	const version = given.apiVersion.slice(given.apiVersion.lastIndexOf("/") + 1);
 	const message = `${given.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${why}`;
 	return { kind: "wrong", message };
@@ -80,6 +105,11 @@ class Decoder {
 	readonly unknown: string[] = [];
 	/** Field names, and indexes of lists of messages. */
 	readonly #path: (string | number)[] = [];
+
+	/** @param root Path of what is decoded, when that is a part of an object. */
+	constructor(root = "") {
+		if (root !== "") this.#path.push(root);
+	}
 
 	struct(message: Message, value: Record<string, unknown>, out: Record<string, unknown>): Record<string, unknown> {
 		for (const key of Object.keys(value)) {

@@ -19,7 +19,7 @@ import { routeOf } from "./route.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
+export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs" | "customTypes"> {
 	readonly server: ApiServer;
 	readonly logs: ContainerLogs;
 	/** Absent: no Pod answers. */
@@ -45,6 +45,7 @@ export class HttpApi {
 		this.#ports = ports;
 		const { metrics } = ports.server.ports;
 		this.#hub = new WatchHub(ports.server.ports, errorFrame);
+		ports.server.customTypes.onChange((space) => this.#hub.endAll(space));
 		this.#encoded = new EncodedObjects(metrics);
 		this.#requests = metrics.counter({
 			name: "apiserver_request_total",
@@ -93,7 +94,7 @@ export class HttpApi {
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			return handlePath({ ...this.#ports, store: server.ports.store, nowMs }, request);
+			return handlePath({ ...this.#ports, customTypes: server.customTypes.discovered, store: server.ports.store, nowMs }, request);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {

@@ -5,13 +5,13 @@ import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "
 import type { Scale } from "../../api/types/autoscaling.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { shownEntry } from "../stored-form.ts";
 import { applyPatch, type Patch } from "../verbs/patch.ts";
 import { getObject } from "../verbs/read.ts";
 import { applyUpdate } from "../verbs/update.ts";
 
 export function getScale(ports: ServerPorts, target: Target): Scale {
-	return scaleOf(workloadOf(getObject(ports, target)));
+	return scaleOfObject(target, getObject(ports, target));
 }
 
 export async function updateScale(
@@ -22,17 +22,22 @@ export async function updateScale(
 	context: RequestContext,
 ): Promise<Scale> {
 	for (;;) {
-		const stored = ports.store.space(target.type.storagePrefix).get(storeKey(target));
+		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
-		const current = scaleOf(workloadOf(stored.object));
+		const current = scaleOfObject(target, stored.object);
 		const body = "patch" in change ? applyPatch("autoscaling.Scale", current, change.patch) : change.body;
-		const parent = resized(target, workloadOf(stored.object), decodedScale(body));
+		const parent = resized(target, stored.object, decodedScale(body));
 		const updated = await applyUpdate(ports, target, stored, parent, flags, context);
-		if (updated !== undefined) return scaleOf(workloadOf(updated));
+		if (updated !== undefined) return scaleOfObject(target, updated);
 	}
 }
 
-/** Only workloads have the subresource. */
+/** Custom resources say where their size is. */
+function scaleOfObject({ type }: Target, object: KubeObject): Scale {
+	return type.scale?.read(object) ?? scaleOf(workloadOf(object));
+}
+
+/** Of the built-in kinds, only workloads have the subresource. */
 function workloadOf(object: KubeObject): Workload {
 	return object as Workload;
 }
@@ -44,7 +49,7 @@ function decodedScale(body: unknown): Scale {
 }
 
 /** The parent at the asked size; the Scale's uid and resourceVersion are preconditions. */
-function resized({ type, name }: Target, parent: Workload, scale: Scale): Workload {
+function resized({ type, name }: Target, parent: KubeObject, scale: Scale): KubeObject {
 	const errors = validateScale(scale);
 	if (errors.length > 0) throw invalidObject({ group: "autoscaling", kind: "Scale" }, name, errors);
 	const { uid = "", resourceVersion = "" } = scale.metadata ?? {};
@@ -55,5 +60,5 @@ function resized({ type, name }: Target, parent: Workload, scale: Scale): Worklo
 	if (resourceVersion !== "" && resourceVersion !== parent.metadata.resourceVersion) {
 		throw conflict(type, name, OBJECT_MODIFIED);
 	}
-	return withScale(parent, scale);
+	return type.scale?.write(parent, scale) ?? withScale(workloadOf(parent), scale);
 }

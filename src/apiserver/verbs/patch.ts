@@ -24,6 +24,7 @@ export async function patchObject(
 	options: UpdateOptions,
 	context: RequestContext,
 ): Promise<KubeObject> {
+	if (patch.type === "strategic" && target.type.custom !== undefined) throw noStrategicPatch();
 	for (;;) {
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
@@ -33,6 +34,13 @@ export async function patchObject(
 		const object = await applyUpdate(ports, target, stored, proposed, options, context);
 		if (object !== undefined) return object;
 	}
+}
+
+/** Nobody has said how lists of custom resources are merged. */
+function noStrategicPatch(): ApiError {
+	const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+	const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+	return new ApiError("UnsupportedMediaType", message);
 }
 
 /** The patched form of `original`, not yet checked. @throws {ApiError} `BadRequest`, `Invalid`. */

@@ -159,6 +159,7 @@ function requireValidUpdate(
 function isFinished(object: KubeObject): boolean {
 	const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
 	if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
+	if (object.kind !== "Namespace" || object.apiVersion !== "v1") return true;
 	const held = (object as { spec?: { finalizers?: readonly string[] } }).spec?.finalizers ?? [];
 	return held.length === 0;
 }
