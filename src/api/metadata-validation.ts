@@ -9,6 +9,8 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference, StringMap } from "
 export interface MetadataRules {
 	readonly namespaced: boolean;
 	readonly nameProblems: NameRule;
+	/** Finalizers of these need not be fully qualified: CustomResourceDefinitions, and what they define. */
+	readonly hasFreeFinalizers?: boolean;
 }
 
 const ANNOTATIONS_BYTES_MAX = 256 * 1024;
@@ -28,12 +30,16 @@ export function validateMetadata(rules: MetadataRules, metadata: Partial<ObjectM
 		...(metadata.generation !== undefined && metadata.generation < 0
 			? [invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")]
 			: []),
-		...validateCommon(metadata),
+		...validateCommon(metadata, rules.hasFreeFinalizers === true),
 	];
 }
 
 /** `stored` is what the write replaces. The API server has filled in what it keeps from `stored`. */
-export function validateMetadataUpdate(next: ObjectMeta, stored: ObjectMeta): readonly FieldError[] {
+export function validateMetadataUpdate(
+	next: ObjectMeta,
+	stored: ObjectMeta,
+	rules: Pick<MetadataRules, "hasFreeFinalizers"> = {},
+): readonly FieldError[] {
 	return [
 		...validateNoNewFinalizers(next, stored),
 		...((next.resourceVersion ?? "") === ""
@@ -45,7 +51,7 @@ export function validateMetadataUpdate(next: ObjectMeta, stored: ObjectMeta): re
 		...IMMUTABLE.filter((key) => next[key] !== stored[key]).map((key) =>
 			invalid(`metadata.${key}`, next[key], "field is immutable"),
 		),
-		...validateCommon(next),
+		...validateCommon(next, rules.hasFreeFinalizers === true),
 	];
 }
 
@@ -78,12 +84,12 @@ function validateNamespace(rules: MetadataRules, namespace: string): readonly Fi
 	return invalids("metadata.namespace", namespace, dns1123LabelProblems(namespace));
 }
 
-function validateCommon(metadata: Partial<ObjectMeta>): readonly FieldError[] {
+function validateCommon(metadata: Partial<ObjectMeta>, hasFreeFinalizers: boolean): readonly FieldError[] {
 	return [
 		...validateLabels("metadata.labels", metadata.labels),
 		...validateAnnotations("metadata.annotations", metadata.annotations),
 		...validateOwnerReferences(metadata.ownerReferences ?? []),
-		...validateFinalizers(metadata.finalizers ?? []),
+		...validateFinalizers(metadata.finalizers ?? [], hasFreeFinalizers),
 		...(metadata.managedFields ?? []).flatMap(validateManagedFields),
 	];
 }
@@ -136,7 +142,7 @@ function validateOwnerReference(field: string, reference: OwnerReference): reado
 	];
 }
 
-function validateFinalizers(finalizers: readonly string[]): readonly FieldError[] {
+function validateFinalizers(finalizers: readonly string[], areFree: boolean): readonly FieldError[] {
 	const field = "metadata.finalizers";
 	return [
 		...finalizers.flatMap((finalizer) => invalids(field, finalizer, qualifiedNameProblems(finalizer))),
@@ -144,7 +150,7 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 			? [invalid(field, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")]
 			: []),
 		...finalizers.flatMap((finalizer, index) =>
-			finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
+			areFree || finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
 				? []
 				: [
 						invalid(

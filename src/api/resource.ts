@@ -144,6 +144,8 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 	readonly scale?: ScaleRules;
 	/** Why a name is wrong, one text per broken rule; `isPrefix` for generateName. */
 	readonly nameProblems: NameRule;
+	/** Finalizers need not be fully qualified. */
+	readonly hasFreeFinalizers?: boolean;
 	readonly generation: GenerationRule;
 	/** PUT of a missing name creates it. */
 	readonly createOnUpdate: boolean;

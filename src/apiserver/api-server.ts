@@ -1,9 +1,7 @@
 /** The API server without its transport: what HTTP and in-process callers share. */
-import {
-	validateDefinition,
-	validateDefinitionUpdate,
-} from "../api/kinds/custom-resource-definition-validation.ts";
+
 import { CUSTOM_RESOURCE_DEFINITION } from "../api/kinds/custom-resource-definition.ts";
+import { validateDefinition, validateDefinitionUpdate } from "../api/kinds/custom-resource-definition-validation.ts";
 import type { Resource, ResourceType } from "../api/resource.ts";
 import { apiVersionOf } from "../api/resource.ts";
 import { noSuchPath } from "../api/status.ts";

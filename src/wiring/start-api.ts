@@ -9,6 +9,7 @@ import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
+import { CelRules } from "../edge/cel-rules.ts";
 import { certificatesFor } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -64,6 +65,7 @@ export async function startApi(
 		log,
 		metrics,
 		ranges,
+		rules: new CelRules(),
 	});
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };

@@ -2,7 +2,7 @@
 import { deepEqual } from "../../kernel/json.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "../names.ts";
-import { ruleErrors, type RuleCompiler } from "../structural/rules.ts";
+import { type RuleCompiler, ruleErrors } from "../structural/rules.ts";
 import { schemaRuleErrors } from "../structural/schema-rules.ts";
 import type {
 	CustomResourceDefinition,
@@ -35,7 +35,9 @@ export function validateDefinitionUpdate(
 	stored: CustomResourceDefinition,
 	compiler?: RuleCompiler,
 ): readonly FieldError[] {
-	const isEstablished = stored.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True");
+	const isEstablished = stored.status?.conditions?.some(
+		({ type, status }) => type === "Established" && status === "True",
+	);
 	const fixed = (field: string, value: unknown, before: unknown): readonly FieldError[] =>
 		value === before ? [] : [invalid(field, value, "field is immutable")];
 	return [
@@ -87,7 +89,11 @@ function scopeErrors(scope: string): readonly FieldError[] {
 }
 
 /** What all versions have in common is said at the place where it once stood for all of them. */
-function placeOf(spec: CustomResourceDefinitionSpec, index: number, part: "schema" | "subresources" | "additionalPrinterColumns"): string | undefined {
+function placeOf(
+	spec: CustomResourceDefinitionSpec,
+	index: number,
+	part: "schema" | "subresources" | "additionalPrinterColumns",
+): string | undefined {
 	const [first] = spec.versions;
 	const isCommon = spec.versions.every((version) => deepEqual(version[part], first?.[part]));
 	if (!isCommon) return `spec.versions[${index}].${part}`;
@@ -133,7 +139,10 @@ function schemaErrors(
 
 const WARNING_CHARACTERS_MAX = 256;
 
-function deprecationErrors({ deprecated, deprecationWarning }: CustomResourceVersion, place: string): readonly FieldError[] {
+function deprecationErrors(
+	{ deprecated, deprecationWarning }: CustomResourceVersion,
+	place: string,
+): readonly FieldError[] {
 	if (deprecationWarning === undefined) return [];
 	const field = `${place}.deprecationWarning`;
 	const wrong = (why: string): readonly FieldError[] => [invalid(field, deprecationWarning, why)];
@@ -236,7 +245,6 @@ function approvalErrors({ metadata, spec }: CustomResourceDefinition): readonly 
 
 function preserveErrors({ preserveUnknownFields }: CustomResourceDefinitionSpec): readonly FieldError[] {
 	if (preserveUnknownFields !== true) return [];
-	const why =
-		"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+	const why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
 	return [invalid("spec.preserveUnknownFields", true, why)];
 }

@@ -29,16 +29,14 @@ export const CUSTOM_RESOURCE_DEFINITION: ResourceType = defineResource<CustomRes
 	schema: SCHEMA,
 	decode,
 	nameProblems: dns1123SubdomainName,
+	hasFreeFinalizers: true,
 	generation: "spec",
 	createOnUpdate: false,
 	unconditionalUpdate: false,
 	deleteAnswers: "status",
 	fieldLabels: [],
 	table: {
-		columns: [
-			NAME_COLUMN,
-			{ name: "Created At", type: "date", description: "When the server created the object." },
-		],
+		columns: [NAME_COLUMN, { name: "Created At", type: "date", description: "When the server created the object." }],
 		cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
 	},
 	withDefaults,

@@ -1,6 +1,7 @@
 /** `paths` of an OpenAPI document: the operations on each resource. */
 import type { ResourceType, Subresource, Verb } from "../resource.ts";
 import { messageNameOf } from "../schema/schema.ts";
+import { customModelName } from "./custom-models.ts";
 import {
 	DELETE_PARAMETERS,
 	FORCE,
@@ -12,7 +13,6 @@ import {
 	PROXY_PATH,
 	WRITE_PARAMETERS,
 } from "./parameters.ts";
-import { customModelName } from "./custom-models.ts";
 import { type GroupVersionKind, reference, schemaName } from "./schema-names.ts";
 
 export type DocumentedResource = Pick<

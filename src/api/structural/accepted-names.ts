@@ -1,6 +1,10 @@
 /** Which names a definition gets: each resource name and kind of a group belongs to one definition. */
 import { deepEqual } from "../../kernel/json.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionStatus, CustomResourceNames } from "../types/apiextensions.ts";
+import type {
+	CustomResourceDefinition,
+	CustomResourceDefinitionStatus,
+	CustomResourceNames,
+} from "../types/apiextensions.ts";
 import type { Condition } from "../types/meta.ts";
 
 /** The status that a definition should have, given all others. The same object when nothing is to be changed. */
@@ -72,14 +76,23 @@ function namesOf(definitions: readonly CustomResourceDefinition[]): {
 	readonly kinds: ReadonlySet<string>;
 } {
 	const names = definitions.flatMap(({ status }) => status?.acceptedNames ?? []);
-	const some = (texts: readonly (string | undefined)[]): string[] => texts.filter((text) => text !== undefined && text !== "") as string[];
+	const some = (texts: readonly (string | undefined)[]): string[] =>
+		texts.filter((text) => text !== undefined && text !== "") as string[];
 	return {
-		resources: new Set(names.flatMap(({ plural, singular, shortNames = [] }) => some([plural, singular, ...shortNames]))),
+		resources: new Set(
+			names.flatMap(({ plural, singular, shortNames = [] }) => some([plural, singular, ...shortNames])),
+		),
 		kinds: new Set(names.flatMap(({ kind, listKind }) => some([kind, listKind]))),
 	};
 }
 
-export function condition(type: string, status: "True" | "False", reason: string, message: string, now: string): Condition {
+export function condition(
+	type: string,
+	status: "True" | "False",
+	reason: string,
+	message: string,
+	now: string,
+): Condition {
 	return { type, status, lastTransitionTime: now, reason, message };
 }
 
@@ -93,6 +106,7 @@ export function withCondition(status: CustomResourceDefinitionStatus, next: Cond
 	const known = conditions.find(({ type }) => type === next.type);
 	if (known === undefined) return { ...status, conditions: [...conditions, next] };
 	const { lastTransitionTime } = known;
-	const kept = known.status === next.status && lastTransitionTime !== undefined ? { ...next, lastTransitionTime } : next;
+	const kept =
+		known.status === next.status && lastTransitionTime !== undefined ? { ...next, lastTransitionTime } : next;
 	return { ...status, conditions: conditions.map((each) => (each === known ? kept : each)) };
 }

@@ -48,8 +48,6 @@ export function customTypes(
 	return [...served].sort((a, b) => byPriority(a.name, b.name)).map((version) => typeOf(definition, version, compiler));
 }
 
-
-
 function typeOf(
 	definition: CustomResourceDefinition,
 	version: CustomResourceVersion,
@@ -79,6 +77,7 @@ function typeOf(
 		decode: (body, expected) => decodeCustom(body, schema, expected),
 		...(version.subresources?.scale === undefined ? {} : { scale: scaleRulesOf(version.subresources.scale) }),
 		nameProblems: dns1123SubdomainName,
+	hasFreeFinalizers: true,
 		generation: "all-but-metadata",
 		createOnUpdate: false,
 		unconditionalUpdate: false,
@@ -121,8 +120,7 @@ function storedFormOf(
 	};
 	return {
 		// What is read may have been written under an older schema.
-		fromStored: (object) =>
-			withSchemaDefaults(pruned(inVersion(object, version.name), schema), schema) as KubeObject,
+		fromStored: (object) => withSchemaDefaults(pruned(inVersion(object, version.name), schema), schema) as KubeObject,
 		toStored: (object) => inVersion(object, storage),
 	};
 }

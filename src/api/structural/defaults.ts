@@ -65,7 +65,8 @@ function hasDefaults(schema: SchemaProps): boolean {
 	const properties: SchemaMap = schema.properties ?? {};
 	const inner = [itemsOf(schema), additionalOf(schema)].filter((each) => each !== undefined);
 	// Any property may come as null.
-	const found = Object.keys(properties).length > 0 || inner.some((each) => each.default !== undefined || hasDefaults(each));
+	const found =
+		Object.keys(properties).length > 0 || inner.some((each) => each.default !== undefined || hasDefaults(each));
 	hasDefaultsOf.set(schema, found);
 	return found;
 }

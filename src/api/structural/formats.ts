@@ -18,7 +18,10 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
 	["ipv4", (text) => parseIP(text)?.family === "IPv4"],
 	["ipv6", (text) => parseIP(text)?.family === "IPv6"],
 	["cidr", (text) => parseCIDR(text) !== undefined],
-	["mac", (text) => /^(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i.test(text)],
+	[
+		"mac",
+		(text) => /^(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i.test(text),
+	],
 	["uuid", (text) => /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(text)],
 	["uuid3", uuid("3")],
 	["uuid4", uuid("4")],
@@ -54,10 +57,16 @@ function isDateTime(text: string): boolean {
 }
 
 function isDuration(text: string): boolean {
-	if (/^[+-]?(?:0|(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)(?:[\d.]+(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))*)$/.test(text)) {
+	if (
+		/^[+-]?(?:0|(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)(?:[\d.]+(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))*)$/.test(
+			text,
+		)
+	) {
 		return true;
 	}
-	return /^\d+\s*(?:ns|us|ms|s|m|h|d|w|(?:nano|micro|milli)?(?:secs?|seconds?)|min(?:ute)?s?|hours?|hrs?|days?|weeks?)$/.test(text);
+	return /^\d+\s*(?:ns|us|ms|s|m|h|d|w|(?:nano|micro|milli)?(?:secs?|seconds?)|min(?:ute)?s?|hours?|hrs?|days?|weeks?)$/.test(
+		text,
+	);
 }
 
 function isHostname(text: string): boolean {

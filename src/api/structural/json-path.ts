@@ -135,7 +135,8 @@ function passes({ path, operator, value }: Step & { kind: "filter" }, item: unkn
 
 function compares(operator: string, found: unknown, value: unknown): boolean {
 	const areComparable =
-		(typeof found === "number" && typeof value === "number") || (typeof found === "string" && typeof value === "string");
+		(typeof found === "number" && typeof value === "number") ||
+		(typeof found === "string" && typeof value === "string");
 	if (!areComparable) return false;
 	const [a, b] = [found as number, value as number];
 	if (operator === "<") return a < b;

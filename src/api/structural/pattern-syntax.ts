@@ -170,7 +170,10 @@ class PatternParser {
 			case "[":
 				return this.#bracket(flags);
 			case ".":
-				return { kind: "set", set: { isNegated: true, ranges: flags.dotTakesAll ? [] : [10, 10], classes: [], folds: false } };
+				return {
+					kind: "set",
+					set: { isNegated: true, ranges: flags.dotTakesAll ? [] : [10, 10], classes: [], folds: false },
+				};
 			case "^":
 				return { kind: "assert", what: flags.isMultiline ? "line-start" : "text-start" };
 			case "$":

@@ -69,12 +69,31 @@ describe("a pattern", () => {
 	});
 
 	test("agrees with RegExp on what both know", () => {
-		const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\d", "\\w", "(a|b)", "(ab)?", "a*", "b+", "c{1,2}", "^", "$");
+		const atom = fc.constantFrom(
+			"a",
+			"b",
+			".",
+			"[ab]",
+			"[^a]",
+			"\\d",
+			"\\w",
+			"(a|b)",
+			"(ab)?",
+			"a*",
+			"b+",
+			"c{1,2}",
+			"^",
+			"$",
+		);
 		const pattern = fc.array(atom, { maxLength: 5 }).map((parts) => parts.join(""));
 		const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "1"), maxLength: 6 });
 		fc.assert(
 			fc.property(pattern, text, (source, subject) => {
-				expect([source, subject, matches(source, subject)]).toEqual([source, subject, new RegExp(source, "u").test(subject)]);
+				expect([source, subject, matches(source, subject)]).toEqual([
+					source,
+					subject,
+					new RegExp(source, "u").test(subject),
+				]);
 			}),
 			{ numRuns: 2_000 },
 		);

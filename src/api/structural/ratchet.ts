@@ -25,7 +25,14 @@ function isUnchanged(path: readonly PathStep[], next: unknown, stored: unknown, 
 		if (before === undefined) return false;
 		if (schema !== undefined && typeof step === "number") before = counterpart(now, before, step, schema);
 		else before = isObject(before) ? ownValue(before, String(step)) : undefined;
-		now = typeof step === "number" ? (Array.isArray(now) ? now[step] : undefined) : isObject(now) ? ownValue(now, step) : undefined;
+		now =
+			typeof step === "number"
+				? Array.isArray(now)
+					? now[step]
+					: undefined
+				: isObject(now)
+					? ownValue(now, step)
+					: undefined;
 		schema = schema === undefined ? undefined : innerSchema(schema, step);
 	}
 	return before !== undefined && deepEqual(now, before);

@@ -36,7 +36,11 @@ const KEYWORD = "x-kubernetes-validations";
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /** What is wrong with the rules of a schema; without a compiler every rule is. */
-export function ruleErrors(schema: SchemaProps, path: string, compiler: RuleCompiler | undefined): readonly FieldError[] {
+export function ruleErrors(
+	schema: SchemaProps,
+	path: string,
+	compiler: RuleCompiler | undefined,
+): readonly FieldError[] {
 	const errors: FieldError[] = [];
 	const visit = (inner: SchemaProps, at: string, uncorrelated: string | undefined): void => {
 		for (const [index, rule] of (inner[KEYWORD] ?? []).entries()) {
@@ -45,7 +49,11 @@ export function ruleErrors(schema: SchemaProps, path: string, compiler: RuleComp
 			errors.push(...(written.length > 0 ? written : compileErrors(rule, inner, place, uncorrelated, compiler)));
 		}
 		for (const [name, property] of Object.entries(inner.properties ?? {})) {
-			visit(property, `${at}.properties[${name}]`, inner["x-kubernetes-map-type"] === "atomic" ? (uncorrelated ?? at) : uncorrelated);
+			visit(
+				property,
+				`${at}.properties[${name}]`,
+				inner["x-kubernetes-map-type"] === "atomic" ? (uncorrelated ?? at) : uncorrelated,
+			);
 		}
 		const additional = additionalOf(inner);
 		if (additional !== undefined) visit(additional, `${at}.additionalProperties`, uncorrelated);
@@ -83,7 +91,8 @@ function isFieldOf(schema: SchemaProps, text: string): boolean {
 	const parsed = parseJsonPath(text);
 	const names = parsed.kind === "path" ? fieldNames(parsed.path) : undefined;
 	let inner: SchemaProps | undefined = schema;
-	for (const name of names ?? []) inner = inner === undefined ? undefined : (schemaOf(inner, name) ?? additionalOf(inner));
+	for (const name of names ?? [])
+		inner = inner === undefined ? undefined : (schemaOf(inner, name) ?? additionalOf(inner));
 	return names !== undefined && names.length > 0 && inner !== undefined;
 }
 
@@ -119,7 +128,13 @@ export function hasRules(schema: SchemaProps): boolean {
 const schemasWithRules = new WeakMap<SchemaProps, boolean>();
 
 /** Errors after which a rule would find values that its schema does not allow. */
-const BLOCKING: ReadonlySet<FieldErrorType> = new Set(["Required", "TooLong", "TooMany", "TypeInvalid", "NotSupported"]);
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+	"Required",
+	"TooLong",
+	"TooMany",
+	"TypeInvalid",
+	"NotSupported",
+]);
 
 /** Errors of the rules, or the sentence that they were not asked. @param found Errors of the schema's keywords. */
 export function ruleProblems(
@@ -151,7 +166,13 @@ export function ruleProblems(
 
 type Visit = (self: unknown, before: unknown, schema: SchemaProps, path: readonly PathStep[]) => void;
 
-function visitChildren(self: unknown, before: unknown, schema: SchemaProps, path: readonly PathStep[], visit: Visit): void {
+function visitChildren(
+	self: unknown,
+	before: unknown,
+	schema: SchemaProps,
+	path: readonly PathStep[],
+	visit: Visit,
+): void {
 	const items = itemsOf(schema);
 	if (Array.isArray(self) && items !== undefined) {
 		for (const [index, item] of self.entries()) {
@@ -162,7 +183,8 @@ function visitChildren(self: unknown, before: unknown, schema: SchemaProps, path
 	const additional = additionalOf(schema);
 	for (const key of Object.keys(self)) {
 		const inner = schemaOf(schema, key) ?? additional;
-		if (inner !== undefined) visit(self[key], isObject(before) ? ownValue(before, key) : undefined, inner, [...path, key]);
+		if (inner !== undefined)
+			visit(self[key], isObject(before) ? ownValue(before, key) : undefined, inner, [...path, key]);
 	}
 }
 

@@ -60,7 +60,8 @@ function goName(key: string): string {
 function structuralErrors(schema: SchemaProps, level: Level, path: string): readonly FieldError[] {
 	const errors: FieldError[] = [];
 	const items = itemsOf(schema);
-	if (schema.type === "array" && schema.items === undefined) errors.push(required(`${path}.items`, "must be specified"));
+	if (schema.type === "array" && schema.items === undefined)
+		errors.push(required(`${path}.items`, "must be specified"));
 	if (items !== undefined) errors.push(...structuralErrors(items, "item", `${path}.items`));
 	for (const [name, inner] of Object.entries(schema.properties ?? {})) {
 		errors.push(...structuralErrors(inner, "field", `${path}.properties[${name}]`));

@@ -40,7 +40,8 @@ class SchemaValidator {
 	check(value: unknown, schema: SchemaProps, path: readonly PathStep[], isRoot = false): void {
 		this.#checks++;
 		if (this.#checks > CHECKS_MAX || this.problems.length >= PROBLEMS_MAX) {
-			if (this.#checks === CHECKS_MAX + 1) this.#add(path, invalid(NO_PATH, "", "the object is too large for its schema to be checked"));
+			if (this.#checks === CHECKS_MAX + 1)
+				this.#add(path, invalid(NO_PATH, "", "the object is too large for its schema to be checked"));
 			return;
 		}
 		if (value === null && schema.nullable === true) return;
@@ -156,7 +157,8 @@ class SchemaValidator {
 	#embedded(value: Record<string, unknown>, path: readonly PathStep[]): void {
 		for (const name of ["apiVersion", "kind"]) {
 			const given = ownValue(value, name);
-			if (given === undefined || given === "") this.#add(path, required(pathText([...path, name]), "must not be empty"));
+			if (given === undefined || given === "")
+				this.#add(path, required(pathText([...path, name]), "must not be empty"));
 		}
 	}
 
@@ -255,7 +257,8 @@ export function pathText(path: readonly PathStep[]): string {
 export function listTypeProblems(value: unknown, schema: SchemaProps, path: readonly PathStep[] = []): Problem[] {
 	if (Array.isArray(value)) {
 		const inner = itemsOf(schema);
-		const below = inner === undefined ? [] : value.flatMap((item, index) => listTypeProblems(item, inner, [...path, index]));
+		const below =
+			inner === undefined ? [] : value.flatMap((item, index) => listTypeProblems(item, inner, [...path, index]));
 		return [...repeated(value, schema, path), ...below];
 	}
 	if (!isObject(value)) return [];

@@ -76,7 +76,9 @@ export class DefinitionFollower {
 	}
 
 	async #accept(definition: CustomResourceDefinition): Promise<void> {
-		const others = definitionsOf(this.#ports.store).filter(({ metadata }) => metadata.name !== definition.metadata.name);
+		const others = definitionsOf(this.#ports.store).filter(
+			({ metadata }) => metadata.name !== definition.metadata.name,
+		);
 		const next = acceptedStatus(definition, others, this.#now());
 		if (next !== definition.status) await this.#writeStatus(definition, next);
 	}
@@ -95,7 +97,8 @@ export class DefinitionFollower {
 			if (store.space(space).size > 0) return;
 		}
 		this.#emptying.delete(space);
-		if (type !== undefined) await this.#terminating(name, "False", "InstanceDeletionCompleted", "removed all instances");
+		if (type !== undefined)
+			await this.#terminating(name, "False", "InstanceDeletionCompleted", "removed all instances");
 		else await this.#terminating(name, "False", "NeverEstablished", "resource was never established");
 		await this.#release(name);
 	}

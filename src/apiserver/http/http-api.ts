@@ -94,7 +94,10 @@ export class HttpApi {
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			return handlePath({ ...this.#ports, customTypes: server.customTypes.discovered, store: server.ports.store, nowMs }, request);
+			return handlePath(
+				{ ...this.#ports, customTypes: server.customTypes.discovered, store: server.ports.store, nowMs },
+				request,
+			);
 		}
 		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
 		const ports = {

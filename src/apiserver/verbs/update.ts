@@ -151,7 +151,7 @@ function requireValidUpdate(
 	if (subresource === "finalize") return;
 	const own =
 		subresource === "status" ? (type.validateStatusUpdate?.(next, stored) ?? []) : type.validateUpdate(next, stored);
-	const errors = [...validateMetadataUpdate(next.metadata, stored.metadata), ...own];
+	const errors = [...validateMetadataUpdate(next.metadata, stored.metadata, type), ...own];
 	if (errors.length > 0) throw invalidObject(type, name, errors);
 }
 
