@@ -33,7 +33,7 @@ function reportOddities(
 		for (const text of oddities) context.warn(text);
 		return;
 	}
-	const cannot = `${type.kind} in version "${apiVersionOf(type)}" cannot be handled as a ${type.kind}`;
+	const cannot = `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
 	throw badRequest(`${cannot}: strict decoding error: ${oddities.join(", ")}`);
 }
 

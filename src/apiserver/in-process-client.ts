@@ -66,13 +66,15 @@ export class InProcessClient implements ApiClient {
 		const { compacted } = this.#server.ports.store.view;
 		if (cursor < compacted) throw expiredWatch(cursor, compacted);
 		let told = cursor;
+		const { customTypes } = this.#server;
+		const changes = customTypes.changesOf(target.type.storagePrefix);
 		while (!options.signal.aborted) {
-			// A custom resource may go, or come back as another: then its readers start again.
-			if (this.#server.findType(resource) !== target.type && target.type.custom !== undefined) return;
 			const { events, through } = this.#readAfter<T>(target.type, selection, cursor);
 			cursor = through;
 			if (events.length > 0) yield events;
 			else if (cursor - told >= SILENT_REVISIONS_MAX) yield [{ type: "BOOKMARK", resourceVersion: String(cursor) }];
+			// A custom resource may go, or come back as another: then its readers start again.
+			else if (customTypes.changesOf(target.type.storagePrefix) !== changes) return;
 			else {
 				await this.#server.bell.news(target.type.storagePrefix, cursor, options.signal);
 				// The writer's answer goes out first, and what others write in the same turn comes in one batch.

@@ -23,6 +23,7 @@ export class CustomTypes {
 	#list: readonly ResourceType[] = [];
 	#discovered: readonly ResourceType[] = [];
 	readonly #listeners = new Set<ChangeListener>();
+	readonly #changes = new Map<string, number>();
 
 	constructor(store: Store, compiler: RuleCompiler | undefined) {
 		this.#store = store;
@@ -49,6 +50,11 @@ export class CustomTypes {
 
 	onChange(listener: ChangeListener): void {
 		this.#listeners.add(listener);
+	}
+
+	/** How often objects of this space stopped being served as they were. */
+	changesOf(space: string): number {
+		return this.#changes.get(space) ?? 0;
 	}
 
 	#follow(): void {
@@ -81,7 +87,9 @@ export class CustomTypes {
 	}
 
 	#tell({ definition }: Known): void {
-		for (const listener of this.#listeners) listener(spaceOf(definition.spec));
+		const space = spaceOf(definition.spec);
+		this.#changes.set(space, this.changesOf(space) + 1);
+		for (const listener of this.#listeners) listener(space);
 	}
 }
 

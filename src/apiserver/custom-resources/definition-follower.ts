@@ -89,7 +89,7 @@ export class DefinitionFollower {
 		const space = spaceOf(definition.spec);
 		const [type] = this.#types.list.filter((each) => each.storagePrefix === space);
 		this.#emptying.add(space);
-		if (type !== undefined) {
+		if (type !== undefined && store.space(space).size > 0) {
 			const why = "CustomResource deletion is in progress";
 			await this.#terminating(name, "True", "InstanceDeletionInProgress", why);
 			await this.#deleteAll(type);
