@@ -64,7 +64,10 @@ export class NamespaceController implements Controller, Reconciler {
 		const pods = await this.#emptied(PODS, name);
 		if (pods.length > 0) return this.#graceSeconds(pods, namespace) || secondsForFinalizers(pods);
 		let left: number | undefined;
-		const custom = this.#definitions.list().flatMap(customResources).filter(({ namespaced }) => namespaced);
+		const custom = this.#definitions
+			.list()
+			.flatMap(customResources)
+			.filter(({ namespaced }) => namespaced);
 		for (const resource of [...this.#resources, ...custom]) {
 			const items = await this.#emptied(resource, name);
 			if (items.length > 0) left = Math.max(left ?? 0, secondsForFinalizers(items));

@@ -12,7 +12,10 @@ const SCHEMA: SchemaProps = {
 		at: { type: "string", format: "date-time" },
 		namespace: { type: "string" },
 		"a-b": { type: "string" },
-		list: { type: "array", items: { type: "object", properties: { name: { type: "string" }, v: { type: "integer" } } } },
+		list: {
+			type: "array",
+			items: { type: "object", properties: { name: { type: "string" }, v: { type: "integer" } } },
+		},
 		map: { type: "object", additionalProperties: { type: "integer" } },
 		port: { "x-kubernetes-int-or-string": true },
 	},
@@ -79,7 +82,9 @@ describe("a rule", () => {
 	test("that would take too long fails instead", () => {
 		const list = Array.from({ length: 2_000 }, (_, v) => ({ v }));
 		const startedMs = performance.now();
-		expect(ask("self.list.all(x, self.list.all(y, self.list.all(z, x.v + y.v + z.v >= 0)))", { list })).toMatch(/too large/);
+		expect(ask("self.list.all(x, self.list.all(y, self.list.all(z, x.v + y.v + z.v >= 0)))", { list })).toMatch(
+			/too large/,
+		);
 		expect(ask("self.s.matches('(a+)+$')", { s: `${"a".repeat(100_000)}b` })).not.toBe(true);
 		expect(performance.now() - startedMs).toBeLessThan(3_000);
 	});

@@ -159,28 +159,34 @@ interface AstShape {
 	readonly binds: boolean;
 }
 
+interface AstNode {
+	readonly op: unknown;
+	readonly args: unknown;
+}
+
+function isNode(value: unknown): value is AstNode {
+	return typeof value === "object" && value !== null && "op" in value && "args" in value;
+}
+
 function shapeOf(root: unknown): AstShape {
-	let nodes = 0;
-	let depth = 0;
-	let usesOldSelf = false;
-	let binds = false;
-	const visit = (node: unknown, within: number): void => {
-		if (Array.isArray(node)) {
-			for (const each of node) visit(each, within);
-			return;
-		}
-		if (typeof node !== "object" || node === null || !("op" in node) || !("args" in node)) return;
-		nodes++;
-		const { op, args } = node;
-		if (op === "id" && args === "oldSelf") usesOldSelf = true;
-		const name = op === "rcall" && Array.isArray(args) ? String(args[0]) : "";
-		if (name === "bind") binds = true;
+	const shape = { nodes: 0, depth: 0, usesOldSelf: false, binds: false };
+	const visit = (value: unknown, within: number): void => {
+		if (Array.isArray(value)) for (const each of value) visit(each, within);
+		if (!isNode(value)) return;
+		const name = methodOf(value);
 		const inner = MACROS.has(name) ? within + 1 : within;
-		depth = Math.max(depth, inner);
-		visit(args, inner);
+		shape.nodes++;
+		shape.depth = Math.max(shape.depth, inner);
+		shape.usesOldSelf ||= value.op === "id" && value.args === "oldSelf";
+		shape.binds ||= name === "bind";
+		visit(value.args, inner);
 	};
 	visit(root, 0);
-	return { nodes, depth, usesOldSelf, binds };
+	return shape;
+}
+
+function methodOf({ op, args }: AstNode): string {
+	return op === "rcall" && Array.isArray(args) ? String(args[0]) : "";
 }
 
 type Numbers = readonly (bigint | number)[];

@@ -44,7 +44,9 @@ function celObject(value: Record<string, unknown>, schema: SchemaProps | undefin
 		return [inner === undefined ? key : escaped(key), celValue(value[key], inner ?? additional, measured)];
 	});
 	// The library would take such a key for the class of the object.
-	return keys.some((key) => key === "constructor" || key === "__proto__") ? new Map(entries) : Object.fromEntries(entries);
+	return keys.some((key) => key === "constructor" || key === "__proto__")
+		? new Map(entries)
+		: Object.fromEntries(entries);
 }
 
 /** Words of the language that a field may be called. */

@@ -5,11 +5,11 @@ import { resourceOfKind } from "../api/resource-table.ts";
 import { decodeObject } from "../api/schema/decode.ts";
 import { hasReason } from "../api/status.ts";
 import { customTypes, hasCondition } from "../api/structural/custom-type.ts";
+import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import { duplicateFields } from "../apiserver/http/duplicate-fields.ts";
 import { parseManifests } from "../edge/codec/yaml.ts";
 import { isObject } from "../kernel/json.ts";
-import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 
 /**
@@ -95,7 +95,10 @@ async function applyOne(
 	}
 	const key = { namespace, name };
 	const before = await client.get(resource, key);
-	const after = await client.patch(resource, key, { type: resource.custom === undefined ? "strategic" : "merge", body: draft });
+	const after = await client.patch(resource, key, {
+		type: resource.custom === undefined ? "strategic" : "merge",
+		body: draft,
+	});
 	const isSame = before.metadata.resourceVersion === after.metadata.resourceVersion;
 	return `${shown} ${isSame ? "unchanged" : "configured"}`;
 }

@@ -77,7 +77,7 @@ function typeOf(
 		decode: (body, expected) => decodeCustom(body, schema, expected),
 		...(version.subresources?.scale === undefined ? {} : { scale: scaleRulesOf(version.subresources.scale) }),
 		nameProblems: dns1123SubdomainName,
-	hasFreeFinalizers: true,
+		hasFreeFinalizers: true,
 		generation: "all-but-metadata",
 		createOnUpdate: false,
 		unconditionalUpdate: false,

@@ -133,15 +133,17 @@ function passes({ path, operator, value }: Step & { kind: "filter" }, item: unkn
 	}
 }
 
+const COMPARISONS: Readonly<Record<string, (a: number | string, b: number | string) => boolean>> = {
+	"<": (a, b) => a < b,
+	">": (a, b) => a > b,
+	"<=": (a, b) => a <= b,
+	">=": (a, b) => a >= b,
+};
+
 function compares(operator: string, found: unknown, value: unknown): boolean {
-	const areComparable =
-		(typeof found === "number" && typeof value === "number") ||
-		(typeof found === "string" && typeof value === "string");
-	if (!areComparable) return false;
-	const [a, b] = [found as number, value as number];
-	if (operator === "<") return a < b;
-	if (operator === ">") return a > b;
-	return operator === "<=" ? a <= b : a >= b;
+	const compare = COMPARISONS[operator];
+	if (typeof found === "number" && typeof value === "number") return compare?.(found, value) === true;
+	return typeof found === "string" && typeof value === "string" && compare?.(found, value) === true;
 }
 
 /** The names of a path of fields alone; undefined for any other path. */

@@ -43,9 +43,9 @@ const PERL_CLASSES: Readonly<Record<string, readonly number[]>> = {
 const POSIX_CLASSES: ReadonlyMap<string, RegExp> = new Map([
 	["alnum", /^[0-9A-Za-z]$/],
 	["alpha", /^[A-Za-z]$/],
-	["ascii", /^[\0-\x7F]$/],
+	["ascii", /^\p{ASCII}$/u],
 	["blank", /^[\t ]$/],
-	["cntrl", /^[\0-\x1F\x7F]$/],
+	["cntrl", /^(?=\p{ASCII})\p{Cc}$/u],
 	["digit", /^[0-9]$/],
 	["graph", /^[!-~]$/],
 	["lower", /^[a-z]$/],

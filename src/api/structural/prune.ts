@@ -25,31 +25,28 @@ export function pruned(
 ): unknown {
 	if (Array.isArray(value)) return prunedList(value, schema, report, path);
 	if (!isObject(value)) return value;
-	const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
-	const additional = additionalOf(schema);
 	const result: Record<string, unknown> = {};
 	let isSame = true;
 	for (const key of Object.keys(value)) {
 		const given = value[key];
 		const below = path === "" ? key : `${path}.${key}`;
-		const kept = isResource && RESOURCE_FIELDS.has(key) ? resourceField(key, given, report, below, path) : undefined;
-		if (kept !== undefined) {
-			isSame &&= kept === given;
-			setOwn(result, key, kept);
-			continue;
-		}
-		const inner = schemaOf(schema, key) ?? additional;
-		if (inner !== undefined) {
-			const child = pruned(given, inner, report, below, inner["x-kubernetes-embedded-resource"] === true);
-			isSame &&= child === given;
-			setOwn(result, key, child);
-		} else if (keepsUnknown || schema.additionalProperties === true) setOwn(result, key, given);
-		else {
-			isSame = false;
-			report.dropped?.(below);
-		}
+		const kept =
+			isResource && RESOURCE_FIELDS.has(key)
+				? resourceField(key, given, report, below, path)
+				: field(key, given, schema, report, below);
+		isSame &&= kept === given;
+		if (kept !== undefined) setOwn(result, key, kept);
 	}
 	return isSame ? value : result;
+}
+
+/** What stays of one field; undefined when it goes. */
+function field(key: string, given: unknown, schema: SchemaProps, report: PruneReport, below: string): unknown {
+	const inner = schemaOf(schema, key) ?? additionalOf(schema);
+	if (inner !== undefined) return pruned(given, inner, report, below, inner["x-kubernetes-embedded-resource"] === true);
+	if (schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true) return given;
+	report.dropped?.(below);
+	return undefined;
 }
 
 /** The top-level metadata is the server's affair; that of an embedded resource has the same fields. */

@@ -3,7 +3,8 @@
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
  */
-import { deepEqual, isObject, ownValue } from "../../kernel/json.ts";
+import { deepEqual } from "../../kernel/json.ts";
+import { memberOf } from "./defaults.ts";
 import { schemaOf } from "./prune.ts";
 import { additionalOf, itemsOf, type SchemaProps } from "./schema-props.ts";
 import { canonicalText, keyOfItem, type PathStep, type Problem } from "./validate.ts";
@@ -19,23 +20,19 @@ export function newProblems(
 }
 
 function isUnchanged(path: readonly PathStep[], next: unknown, stored: unknown, root: SchemaProps): boolean {
-	let [now, before]: [unknown, unknown] = [next, stored];
+	let now = next;
+	let before = stored;
 	let schema: SchemaProps | undefined = root;
 	for (const step of path) {
-		if (before === undefined) return false;
-		if (schema !== undefined && typeof step === "number") before = counterpart(now, before, step, schema);
-		else before = isObject(before) ? ownValue(before, String(step)) : undefined;
-		now =
-			typeof step === "number"
-				? Array.isArray(now)
-					? now[step]
-					: undefined
-				: isObject(now)
-					? ownValue(now, step)
-					: undefined;
+		before = typeof step === "number" ? counterpart(now, before, step, schema ?? {}) : memberOf(before, step);
+		now = typeof step === "number" ? itemOf(now, step) : memberOf(now, step);
 		schema = schema === undefined ? undefined : innerSchema(schema, step);
 	}
 	return before !== undefined && deepEqual(now, before);
+}
+
+function itemOf(value: unknown, index: number): unknown {
+	return Array.isArray(value) ? value[index] : undefined;
 }
 
 /** The item that stood for the same thing: items of other lists than maps are known by nothing but the whole list. */

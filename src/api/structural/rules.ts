@@ -41,28 +41,36 @@ export function ruleErrors(
 	path: string,
 	compiler: RuleCompiler | undefined,
 ): readonly FieldError[] {
-	const errors: FieldError[] = [];
-	const visit = (inner: SchemaProps, at: string, uncorrelated: string | undefined): void => {
-		for (const [index, rule] of (inner[KEYWORD] ?? []).entries()) {
-			const place = `${at}.${KEYWORD}[${index}]`;
-			const written = writingErrors(rule, inner, place);
-			errors.push(...(written.length > 0 ? written : compileErrors(rule, inner, place, uncorrelated, compiler)));
-		}
-		for (const [name, property] of Object.entries(inner.properties ?? {})) {
-			visit(
-				property,
-				`${at}.properties[${name}]`,
-				inner["x-kubernetes-map-type"] === "atomic" ? (uncorrelated ?? at) : uncorrelated,
-			);
-		}
-		const additional = additionalOf(inner);
-		if (additional !== undefined) visit(additional, `${at}.additionalProperties`, uncorrelated);
-		const items = itemsOf(inner);
-		const isMap = inner["x-kubernetes-list-type"] === "map";
-		if (items !== undefined) visit(items, `${at}.items`, isMap ? uncorrelated : (uncorrelated ?? at));
-	};
-	visit(schema, path, undefined);
-	return errors;
+	return errorsBelow(schema, path, undefined, compiler);
+}
+
+/** @param uncorrelated The part of the schema within which old values cannot be told from others. */
+function errorsBelow(
+	schema: SchemaProps,
+	path: string,
+	uncorrelated: string | undefined,
+	compiler: RuleCompiler | undefined,
+): readonly FieldError[] {
+	const isAtomic = schema["x-kubernetes-map-type"] === "atomic";
+	const isMap = schema["x-kubernetes-list-type"] === "map";
+	const inFields = isAtomic ? (uncorrelated ?? path) : uncorrelated;
+	const inItems = isMap ? uncorrelated : (uncorrelated ?? path);
+	const additional = additionalOf(schema);
+	const items = itemsOf(schema);
+	return [
+		...(schema[KEYWORD] ?? []).flatMap((rule, index) => {
+			const place = `${path}.${KEYWORD}[${index}]`;
+			const written = writingErrors(rule, schema, place);
+			return written.length > 0 ? written : compileErrors(rule, schema, place, uncorrelated, compiler);
+		}),
+		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+			errorsBelow(property, `${path}.properties[${name}]`, inFields, compiler),
+		),
+		...(additional === undefined
+			? []
+			: errorsBelow(additional, `${path}.additionalProperties`, uncorrelated, compiler)),
+		...(items === undefined ? [] : errorsBelow(items, `${path}.items`, inItems, compiler)),
+	];
 }
 
 function writingErrors(rule: RuleProps, schema: SchemaProps, place: string): readonly FieldError[] {

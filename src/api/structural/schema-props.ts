@@ -149,14 +149,17 @@ class SchemaReader {
 		if (this.#nodes > SCHEMA_NODES_MAX) return this.#fail(`schema has more than ${SCHEMA_NODES_MAX} parts`) ?? {};
 		const schema: Record<string, unknown> = {};
 		for (const [key, given] of Object.entries(value)) {
-			const shape = SHAPES.get(key);
-			if (shape === undefined) this.unknown.push(`unknown field "${path}.${key}"`);
-			else if (given !== null && this.wrong === undefined) {
-				const read = this.#keyword(shape, given, `${path}.${key}`, depth + 1);
-				if (read !== undefined && !isDropped(key, read)) schema[key] = read;
-			}
+			const read = this.#given(key, given, path, depth);
+			if (read !== undefined && !isDropped(key, read)) schema[key] = read;
 		}
 		return schema;
+	}
+
+	#given(key: string, given: unknown, path: string, depth: number): unknown {
+		const shape = SHAPES.get(key);
+		if (shape === undefined) this.unknown.push(`unknown field "${path}.${key}"`);
+		if (shape === undefined || given === null || this.wrong !== undefined) return undefined;
+		return this.#keyword(shape, given, `${path}.${key}`, depth + 1);
 	}
 
 	#keyword(shape: Shape, given: unknown, path: string, depth: number): unknown {

@@ -5,11 +5,11 @@
  */
 import { deepEqual } from "../../kernel/json.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
-import { withSchemaDefaults } from "./defaults.ts";
+import { memberOf, withSchemaDefaults } from "./defaults.ts";
 import { listRuleErrors } from "./list-rules.ts";
 import { compilePattern } from "./pattern.ts";
 import { pruned } from "./prune.ts";
-import { additionalOf, itemsOf, type SchemaProps } from "./schema-props.ts";
+import { additionalOf, itemsOf, type SchemaMap, type SchemaProps } from "./schema-props.ts";
 import { schemaProblems } from "./validate.ts";
 
 type Level = "root" | "item" | "field";
@@ -120,19 +120,8 @@ function mayHaveNoType(schema: SchemaProps): boolean {
 function metadataErrors(schema: SchemaProps, level: Level, path: string): readonly FieldError[] {
 	const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
 	const { properties = {} } = schema;
-	const errors: FieldError[] = [];
-	const ofMetadata = Object.hasOwn(properties, "metadata") ? properties["metadata"] : undefined;
-	if (level === "root" || isEmbedded) {
-		for (const name of ["kind", "apiVersion"] as const) {
-			const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-			if (inner !== undefined && inner.type !== "string") {
-				errors.push(invalid(`${path}.properties[${name}].type`, inner.type ?? "", "must be string"));
-			}
-		}
-		if (ofMetadata !== undefined && ofMetadata.type !== "object") {
-			errors.push(invalid(`${path}.properties[metadata].type`, ofMetadata.type ?? "", "must be object"));
-		}
-	}
+	const ofMetadata = memberOf(properties, "metadata") as SchemaProps | undefined;
+	const errors: FieldError[] = level === "root" || isEmbedded ? [...resourceFieldErrors(properties, path)] : [];
 	if (level === "root" && ofMetadata !== undefined && saysMoreThanNames(ofMetadata)) {
 		const why = "must not specify anything other than name and generateName, but metadata is implicitly specified";
 		errors.push(forbidden(`${path}.properties[metadata]`, why));
@@ -146,7 +135,21 @@ function metadataErrors(schema: SchemaProps, level: Level, path: string): readon
 	return errors;
 }
 
-function saysMoreThanNames({ type: _type, description: _text, properties = {}, ...rest }: SchemaProps): boolean {
+/** What every resource has is of the types that it has everywhere. */
+function resourceFieldErrors(properties: SchemaMap, path: string): readonly FieldError[] {
+	const wanted = [
+		["kind", "string"],
+		["apiVersion", "string"],
+		["metadata", "object"],
+	] as const;
+	return wanted.flatMap(([name, type]) => {
+		const inner = memberOf(properties, name) as SchemaProps | undefined;
+		if (inner === undefined || inner.type === type) return [];
+		return [invalid(`${path}.properties[${name}].type`, inner.type ?? "", `must be ${type}`)];
+	});
+}
+
+function saysMoreThanNames({ type: _type, properties = {}, ...rest }: SchemaProps): boolean {
 	const names = Object.keys(properties);
 	return Object.keys(rest).length > 0 || names.some((name) => name !== "name" && name !== "generateName");
 }
@@ -245,27 +248,28 @@ function unspecified(inner: SchemaProps, outer: SchemaProps, path: string): read
 
 /** A default must fit its own schema, and say nothing that it does not name. */
 function defaultErrors(schema: SchemaProps, path: string, isRoot: boolean): readonly FieldError[] {
-	const errors: FieldError[] = [];
-	if (schema.default !== undefined && !isRoot) {
-		const field = `${path}.default`;
-		const isResource = schema["x-kubernetes-embedded-resource"] === true;
-		if (pruned(schema.default, schema, {}, "x", isResource) !== schema.default) {
-			errors.push(invalid(field, schema.default, "must not have unknown fields"));
-		} else {
-			for (const { error } of schemaProblems(withSchemaDefaults(schema.default, schema), schema)) {
-				const place = error.field === "" || error.field === "<nil>" ? field : `${field}.${error.field}`;
-				errors.push({ ...error, field: place });
-			}
-		}
-	}
 	const items = itemsOf(schema);
 	const additional = additionalOf(schema);
-	if (items !== undefined) errors.push(...defaultErrors(items, `${path}.items`, false));
-	if (additional !== undefined) errors.push(...defaultErrors(additional, `${path}.additionalProperties`, false));
-	for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-		errors.push(...defaultErrors(inner, `${path}.properties[${name}]`, false));
+	return [
+		...(isRoot ? [] : ownDefaultErrors(schema, `${path}.default`)),
+		...(items === undefined ? [] : defaultErrors(items, `${path}.items`, false)),
+		...(additional === undefined ? [] : defaultErrors(additional, `${path}.additionalProperties`, false)),
+		...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+			defaultErrors(inner, `${path}.properties[${name}]`, false),
+		),
+	];
+}
+
+function ownDefaultErrors(schema: SchemaProps, field: string): readonly FieldError[] {
+	if (schema.default === undefined) return [];
+	const isResource = schema["x-kubernetes-embedded-resource"] === true;
+	if (pruned(schema.default, schema, {}, "x", isResource) !== schema.default) {
+		return [invalid(field, schema.default, "must not have unknown fields")];
 	}
-	return errors;
+	return schemaProblems(withSchemaDefaults(schema.default, schema), schema).map(({ error }) => {
+		const place = error.field === "" || error.field === "<nil>" ? field : `${field}.${error.field}`;
+		return { ...error, field: place };
+	});
 }
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];

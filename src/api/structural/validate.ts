@@ -106,11 +106,11 @@ class SchemaValidator {
 		if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
 			this.#invalid(value, path, `should be a multiple of ${multipleOf}`);
 		}
-		if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) {
-			this.#invalid(value, path, `should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${maximum}`);
+		if (maximum !== undefined && isBeyond(value, maximum, schema.exclusiveMaximum)) {
+			this.#invalid(value, path, `should be less than ${orEqual(schema.exclusiveMaximum)}${maximum}`);
 		}
-		if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) {
-			this.#invalid(value, path, `should be greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${minimum}`);
+		if (minimum !== undefined && isBeyond(-value, -minimum, schema.exclusiveMinimum)) {
+			this.#invalid(value, path, `should be greater than ${orEqual(schema.exclusiveMinimum)}${minimum}`);
 		}
 	}
 
@@ -222,6 +222,14 @@ export function jsonTypeOf(value: unknown): string {
 	if (Array.isArray(value)) return "array";
 	if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
 	return typeof value === "string" || typeof value === "boolean" ? typeof value : "object";
+}
+
+function isBeyond(value: number, limit: number, isExclusive: boolean | undefined): boolean {
+	return isExclusive === true ? value >= limit : value > limit;
+}
+
+function orEqual(isExclusive: boolean | undefined): string {
+	return isExclusive === true ? "" : "or equal to ";
 }
 
 function fitsNumberFormat(format: string, value: number): boolean {

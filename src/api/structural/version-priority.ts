@@ -3,20 +3,18 @@ const KUBE_VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
 const STAGES: readonly (string | undefined)[] = ["alpha", "beta", undefined];
 
 export function byPriority(a: string, b: string): number {
-	const [parsedA, parsedB] = [KUBE_VERSION.exec(a), KUBE_VERSION.exec(b)];
-	if (parsedA === null || parsedB === null) {
-		if (parsedA !== null || parsedB !== null) return parsedA === null ? 1 : -1;
-		return a < b ? -1 : a > b ? 1 : 0;
-	}
-	const rank = ([, major, stage, minor = "0"]: RegExpExecArray): readonly number[] => [
-		STAGES.indexOf(stage),
-		Number(major),
-		Number(minor),
-	];
-	const [ranksA, ranksB] = [rank(parsedA), rank(parsedB)];
+	const [ranksA, ranksB] = [ranksOf(a), ranksOf(b)];
 	for (const [index, rankA] of ranksA.entries()) {
 		const rankB = ranksB[index] ?? 0;
 		if (rankA !== rankB) return rankB - rankA;
 	}
-	return 0;
+	return a < b ? -1 : Number(a > b);
+}
+
+/** Stage, number of the version, number within the stage. */
+function ranksOf(version: string): readonly number[] {
+	const parsed = KUBE_VERSION.exec(version);
+	if (parsed === null) return [-1, 0, 0];
+	const [, major, stage, minor = "0"] = parsed;
+	return [STAGES.indexOf(stage), Number(major), Number(minor)];
 }

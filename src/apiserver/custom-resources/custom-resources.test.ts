@@ -34,7 +34,11 @@ const VERSION = {
 	schema: { openAPIV3Schema: SCHEMA },
 	subresources: {
 		status: {},
-		scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+		scale: {
+			specReplicasPath: ".spec.replicas",
+			statusReplicasPath: ".status.replicas",
+			labelSelectorPath: ".status.selector",
+		},
 	},
 	additionalPrinterColumns: [{ name: "Schedule", type: "string", jsonPath: ".spec.schedule" }],
 	selectableFields: [{ jsonPath: ".spec.schedule" }],
@@ -108,7 +112,10 @@ describe("a definition", () => {
 		await server.request("DELETE", `${CRDS}/crontabs.stable.example.com`);
 		await server.clock.settle();
 		expect((await server.request("GET", path)).json.status).toMatchObject({
-			conditions: [{ type: "NamesAccepted", status: "True" }, { type: "Established", status: "True" }],
+			conditions: [
+				{ type: "NamesAccepted", status: "True" },
+				{ type: "Established", status: "True" },
+			],
 		});
 		expect((await server.request("GET", "/apis/stable.example.com/v1/others")).status).toBe(200);
 	});
@@ -184,9 +191,15 @@ describe("a custom object", () => {
 	});
 
 	test.each([
-		[{ schedule: 5 }, 'spec.schedule: Invalid value: "integer": spec.schedule in body must be of type string: "integer"'],
+		[
+			{ schedule: 5 },
+			'spec.schedule: Invalid value: "integer": spec.schedule in body must be of type string: "integer"',
+		],
 		[{ schedule: "x" }, "spec.schedule: Invalid value: \"x\": spec.schedule in body should match '^[0-9* ]+$'"],
-		[{ schedule: "1", replicas: 11 }, "spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10"],
+		[
+			{ schedule: "1", replicas: 11 },
+			"spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10",
+		],
 		[{ schedule: "1", replicas: 7 }, 'spec: Invalid value: "object": 7 is not allowed'],
 		[{ schedule: "1", tags: ["a", "a"] }, 'spec.tags[1]: Duplicate value: "a"'],
 		[{ replicas: 1 }, "spec.schedule: Required value"],
@@ -217,7 +230,11 @@ describe("a custom object", () => {
 		const status = await patch(`${TABS}/a/status`, { spec: { replicas: 5 }, status: { replicas: 2, selector: "a=b" } });
 		expect(status.json).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 2 }, status: { replicas: 2 } });
 		const scale = await server.request("GET", `${TABS}/a/scale`);
-		expect(scale.json).toMatchObject({ kind: "Scale", spec: { replicas: 2 }, status: { replicas: 2, selector: "a=b" } });
+		expect(scale.json).toMatchObject({
+			kind: "Scale",
+			spec: { replicas: 2 },
+			status: { replicas: 2, selector: "a=b" },
+		});
 		await patch(`${TABS}/a/scale`, { spec: { replicas: 4 } });
 		expect((await server.request("GET", `${TABS}/a`)).json).toMatchObject({
 			metadata: { generation: 3 },
@@ -229,7 +246,9 @@ describe("a custom object", () => {
 		await post(TABS, tab({ schedule: "1", replicas: 0 }));
 		const body = { spec: { schedule: "2" } };
 		const { json } = await server.request("PATCH", `${TABS}/a`, { body, contentType: MERGE });
-		expect(json.message).toBe('CronTab.stable.example.com "a" is invalid: spec: Invalid value: "object": cannot change while idle');
+		expect(json.message).toBe(
+			'CronTab.stable.example.com "a" is invalid: spec: Invalid value: "object": cannot change while idle',
+		);
 	});
 
 	test("takes no strategic merge patch", async () => {
@@ -256,26 +275,42 @@ describe("a custom object", () => {
 		await post(TABS, tab({ schedule: "1" }));
 		const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 		const { json } = await server.request("GET", TABS, { headers });
-		expect(json).toMatchObject({ columnDefinitions: [{ name: "Name" }, { name: "Schedule" }], rows: [{ cells: ["a", "1"] }] });
-		expect((await server.request("GET", TABS)).json).toMatchObject({ kind: "CronTabList", items: [{ kind: "CronTab" }] });
+		expect(json).toMatchObject({
+			columnDefinitions: [{ name: "Name" }, { name: "Schedule" }],
+			rows: [{ cells: ["a", "1"] }],
+		});
+		expect((await server.request("GET", TABS)).json).toMatchObject({
+			kind: "CronTabList",
+			items: [{ kind: "CronTab" }],
+		});
 		expect((await server.request("DELETE", TABS)).status).toBe(200);
 		expect((await server.request("GET", TABS)).json.items).toEqual([]);
 	});
 
 	test("must say which version it updates", async () => {
 		const made = await post(TABS, tab());
-		const put = (metadata: object): Promise<TestResponse> => server.request("PUT", `${TABS}/a`, { body: tab({ schedule: "2" }, metadata) });
-		expect((await put({})).json.message).toContain("metadata.resourceVersion: Invalid value: 0: must be specified for an update");
+		const put = (metadata: object): Promise<TestResponse> =>
+			server.request("PUT", `${TABS}/a`, { body: tab({ schedule: "2" }, metadata) });
+		expect((await put({})).json.message).toContain(
+			"metadata.resourceVersion: Invalid value: 0: must be specified for an update",
+		);
 		expect((await put({ resourceVersion: made.json.metadata.resourceVersion })).status).toBe(200);
 		expect((await put({ resourceVersion: made.json.metadata.resourceVersion })).status).toBe(409);
 	});
 
 	test("that was stored before its schema became stricter may stay as it is", async () => {
 		await post(TABS, tab({ schedule: "1", replicas: 9 }));
-		const spec = { ...SCHEMA.properties.spec, properties: { ...SCHEMA.properties.spec.properties, replicas: { type: "integer", maximum: 5 } } };
-		const versions = [{ ...VERSION, schema: { openAPIV3Schema: { ...SCHEMA, properties: { ...SCHEMA.properties, spec } } } }];
+		const spec = {
+			...SCHEMA.properties.spec,
+			properties: { ...SCHEMA.properties.spec.properties, replicas: { type: "integer", maximum: 5 } },
+		};
+		const versions = [
+			{ ...VERSION, schema: { openAPIV3Schema: { ...SCHEMA, properties: { ...SCHEMA.properties, spec } } } },
+		];
 		const path = `${CRDS}/crontabs.stable.example.com`;
-		expect((await server.request("PATCH", path, { body: { spec: { versions } }, contentType: MERGE })).status).toBe(200);
+		expect((await server.request("PATCH", path, { body: { spec: { versions } }, contentType: MERGE })).status).toBe(
+			200,
+		);
 		const patch = (replicas: number): Promise<TestResponse> =>
 			server.request("PATCH", `${TABS}/a`, { body: { spec: { schedule: "2", replicas } }, contentType: MERGE });
 		expect((await patch(9)).status).toBe(200);
@@ -283,7 +318,10 @@ describe("a custom object", () => {
 	});
 
 	test("keeps keys that are names of prototypes as data", async () => {
-		const body = JSON.stringify(tab({ schedule: "1", free: {} })).replace('"free":{}', '"free":{"__proto__":{"x":1},"constructor":2}');
+		const body = JSON.stringify(tab({ schedule: "1", free: {} })).replace(
+			'"free":{}',
+			'"free":{"__proto__":{"x":1},"constructor":2}',
+		);
 		const { status, text } = await server.request("POST", TABS, { body });
 		expect([status, text]).toEqual([201, expect.stringContaining('"free":{"__proto__":{"x":1},"constructor":2}')]);
 		expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
@@ -292,7 +330,10 @@ describe("a custom object", () => {
 	test("that nests too deeply is refused", async () => {
 		const deep = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
 		const body = JSON.stringify(tab({ schedule: "1", free: "deep" })).replace('"deep"', deep);
-		expect((await server.request("POST", TABS, { body })).json).toMatchObject({ code: 400, message: expect.stringContaining("exceeded max depth") });
+		expect((await server.request("POST", TABS, { body })).json).toMatchObject({
+			code: 400,
+			message: expect.stringContaining("exceeded max depth"),
+		});
 	});
 });
 
@@ -324,12 +365,24 @@ describe("versions", () => {
 		expect(json.items?.at(-1)).toMatchObject({
 			metadata: { name: "stable.example.com" },
 			versions: [
-				{ version: "v1", resources: [{ resource: "crontabs", shortNames: ["ct"], categories: ["all"], subresources: [{ subresource: "scale" }, { subresource: "status" }] }] },
+				{
+					version: "v1",
+					resources: [
+						{
+							resource: "crontabs",
+							shortNames: ["ct"],
+							categories: ["all"],
+							subresources: [{ subresource: "scale" }, { subresource: "status" }],
+						},
+					],
+				},
 				{ version: "v1beta1" },
 			],
 		});
 		const legacy = await server.request("GET", "/apis/stable.example.com/v1");
-		expect(legacy.json).toMatchObject({ resources: [{ name: "crontabs" }, { name: "crontabs/scale" }, { name: "crontabs/status" }] });
+		expect(legacy.json).toMatchObject({
+			resources: [{ name: "crontabs" }, { name: "crontabs/scale" }, { name: "crontabs/status" }],
+		});
 	});
 });
 
@@ -342,7 +395,10 @@ describe("OpenAPI", () => {
 		const after = await index();
 		const url = after["apis/stable.example.com/v1"]?.serverRelativeURL ?? "";
 		expect(before["apis/apps/v1"]).toEqual(after["apis/apps/v1"]);
-		const document = (await server.request("GET", url)).json as { components?: { schemas: Record<string, object> }; paths?: object };
+		const document = (await server.request("GET", url)).json as {
+			components?: { schemas: Record<string, object> };
+			paths?: object;
+		};
 		expect(document.components?.schemas["com.example.stable.v1.CronTab"]).toMatchObject({
 			properties: { spec: { properties: { replicas: { default: 1 } } }, metadata: {} },
 			"x-kubernetes-group-version-kind": [{ group: "stable.example.com", version: "v1", kind: "CronTab" }],
@@ -356,7 +412,13 @@ describe("OpenAPI", () => {
 describe("the in-process client", () => {
 	test("reaches custom objects by their resource, and its watches end with the definition", async () => {
 		await define();
-		const resource = { group: "stable.example.com", version: "v1", kind: "CronTab", plural: "crontabs", namespaced: true };
+		const resource = {
+			group: "stable.example.com",
+			version: "v1",
+			kind: "CronTab",
+			plural: "crontabs",
+			namespaced: true,
+		};
 		await server.client.create(resource, "default", { metadata: { name: "a" }, ...{ spec: { schedule: "1" } } });
 		const { items, resourceVersion } = await server.client.list(resource, {});
 		expect(items.map(({ metadata }) => metadata.name)).toEqual(["a"]);
