@@ -1,6 +1,6 @@
 /** Rules for what one version of a custom resource adds to its schema: columns, scale, selectable fields. */
 import { duplicate, type FieldError, invalid, required, tooMany } from "../field-error.ts";
-import { fieldNames, type JsonPath, parseJsonPath } from "../structural/json-path.ts";
+import { fieldNames, parseJsonPath } from "../structural/json-path.ts";
 import { schemaOf } from "../structural/prune.ts";
 import type { SchemaProps } from "../structural/schema-props.ts";
 import type { CustomResourceVersion, PrinterColumn, ScalePaths } from "../types/apiextensions.ts";
@@ -98,10 +98,4 @@ function schemaAt(schema: SchemaProps, text: string): SchemaProps | undefined {
 	if (names === undefined || names.length === 0) return undefined;
 	for (const name of names) inner = inner === undefined ? undefined : schemaOf(inner, name);
 	return inner;
-}
-
-/** A path that was validated when its definition was written. */
-export function knownPath(text: string): JsonPath {
-	const parsed = parseJsonPath(text);
-	return parsed.kind === "path" ? parsed.path : { steps: [{ kind: "field", name: text }] };
 }

@@ -102,20 +102,26 @@ export function findAll({ steps }: JsonPath, root: unknown): readonly unknown[] 
 }
 
 function children(step: Step, value: unknown): readonly unknown[] {
+	if (step.kind === "field") return present(isObject(value) ? ownValue(value, step.name) : undefined);
+	if (step.kind === "all" && isObject(value)) return Object.values(value);
+	return Array.isArray(value) ? itemsOf(step, value) : [];
+}
+
+function itemsOf(step: Exclude<Step, { kind: "field" }>, list: readonly unknown[]): readonly unknown[] {
 	switch (step.kind) {
-		case "field": {
-			const child = isObject(value) ? ownValue(value, step.name) : undefined;
-			return child === undefined ? [] : [child];
-		}
 		case "index":
-			return Array.isArray(value) && value.at(step.index) !== undefined ? [value.at(step.index)] : [];
+			return present(list.at(step.index));
 		case "slice":
-			return Array.isArray(value) ? value.slice(step.from, step.to) : [];
+			return list.slice(step.from, step.to);
 		case "all":
-			return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+			return list;
 		case "filter":
-			return Array.isArray(value) ? value.filter((item) => passes(step, item)) : [];
+			return list.filter((item) => passes(step, item));
 	}
+}
+
+function present(value: unknown): readonly unknown[] {
+	return value === undefined ? [] : [value];
 }
 
 function passes({ path, operator, value }: Step & { kind: "filter" }, item: unknown): boolean {
