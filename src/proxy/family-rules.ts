@@ -19,6 +19,8 @@ export class FamilyRules {
 	readonly #kernel: KernelRules;
 	readonly #clock: Clock;
 	readonly #state: NftState;
+	/** Tables that are no objects yet; undefined: the Service is gone. Made in steps, so that the first are there soon. */
+	readonly #changed = new Map<string, ServiceTable | undefined>();
 	/** The kernel's content is not known: at the start, and after a transaction that failed. */
 	#isLost = true;
 
@@ -34,12 +36,12 @@ export class FamilyRules {
 	}
 
 	put(table: ServiceTable): void {
-		this.#state.put(table.key, nftObjects(table, this.#config));
+		this.#changed.set(table.key, table);
 	}
 
 	/** `key` is `namespace/name`. */
 	remove(key: string): void {
-		this.#state.remove(key);
+		this.#changed.set(key, undefined);
 	}
 
 	/** Nothing is known of the kernel any more: the next sync reads it and brings all in line. */
@@ -71,7 +73,10 @@ export class FamilyRules {
 			if (refused !== undefined) return { kind: "failed", message: refused };
 		}
 		for (let transactions = 0; ; transactions++) {
-			const step = this.#state.next(this.#clock.monotonicMs(), SERVICES_PER_TRANSACTION_MAX);
+			this.#takeChanged();
+			const hasMore = this.#changed.size > 0;
+			const step = this.#state.next(this.#clock.monotonicMs(), SERVICES_PER_TRANSACTION_MAX, hasMore);
+			if (step === undefined && hasMore) continue;
 			if (step === undefined) return { kind: "synced", isFull, transactions, bytes };
 			const result = await this.#kernel.load(step.text);
 			if (result.kind === "failed") {
@@ -81,6 +86,16 @@ export class FamilyRules {
 			}
 			bytes += step.text.length;
 			this.#state.commit();
+		}
+	}
+
+	#takeChanged(): void {
+		let taken = 0;
+		for (const [key, table] of this.#changed) {
+			if (taken++ >= SERVICES_PER_TRANSACTION_MAX) return;
+			this.#changed.delete(key);
+			if (table === undefined) this.#state.remove(key);
+			else this.#state.put(key, nftObjects(table, this.#config));
 		}
 	}
 

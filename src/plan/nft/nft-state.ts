@@ -120,10 +120,12 @@ export class NftState {
 	/**
 	 * The next step for at most `servicesMax` Services, or undefined when nothing is behind.
 	 * Call {@link commit} when it was loaded, or `adopt` what is there when it was not.
+	 *
+	 * @param hasMore More Services are to be put: what nobody wants yet may be theirs, and stays.
 	 */
-	next(nowMs: number, servicesMax: number): Transaction | undefined {
+	next(nowMs: number, servicesMax: number, hasMore = false): Transaction | undefined {
 		const services = this.#batch(servicesMax);
-		const isLast = services.length === this.#dirty.size;
+		const isLast = services.length === this.#dirty.size && !hasMore;
 		const change = this.#change(services, isLast);
 		const inUse = new Set(change.chains.map(({ name }) => name));
 		const expired = [...this.#idle]
@@ -133,7 +135,7 @@ export class NftState {
 		this.#planned = { change, services, expired, nowMs };
 		if (lines.length === 0) {
 			this.commit();
-			return this.#dirty.size === 0 ? undefined : this.next(nowMs, servicesMax);
+			return this.#dirty.size === 0 ? undefined : this.next(nowMs, servicesMax, hasMore);
 		}
 		return { text: `${lines.join("\n")}\n`, services };
 	}
