@@ -40,6 +40,7 @@ export class ContainerLife {
 	readonly #specs: readonly ProbeSpec[];
 	/** Aborts when the Pod is gone. */
 	readonly #gone: AbortSignal;
+	/** Aborts when it is not started again: its Pod is being deleted, or gone. */
 	readonly #stopping = new AbortController();
 	#running: RunningContainer | undefined;
 	#isKilled = false;
@@ -58,6 +59,7 @@ export class ContainerLife {
 		this.#container = container;
 		this.#specs = ports.prober === undefined ? [] : probesOf(container);
 		this.#gone = gone;
+		gone.addEventListener("abort", () => this.#stopping.abort(gone.reason), { once: true });
 		this.#phase = { kind: "running", startedMs: ports.clock.wallMs() };
 	}
 
@@ -79,10 +81,10 @@ export class ContainerLife {
 	/** Resolves when it has ended and is not started again. */
 	async live(startedMs: number): Promise<void> {
 		let exit = await this.#runOnce(startedMs);
-		while (!this.#stopping.signal.aborted && !this.#gone.aborted && isRestarted(this.#pod, exit.exitCode)) {
+		while (!this.#stopping.signal.aborted && isRestarted(this.#pod, exit.exitCode)) {
 			this.#last = exit;
 			await this.#waitForRestart(exit);
-			if (this.#stopping.signal.aborted || this.#gone.aborted) break;
+			if (this.#stopping.signal.aborted) break;
 			this.#restarts++;
 			exit = await this.#runOnce(this.#ports.clock.wallMs());
 		}
@@ -182,21 +184,33 @@ export class ContainerLife {
 	}
 
 	async #killAfter(running: RunningContainer, graceMs: number): Promise<void> {
-		const done = new AbortController();
-		void running.ended.then(() => done.abort(ENDED));
-		await this.#ports.clock.sleep(graceMs, done.signal).then(
+		const { signal } = this.#untilOver(running);
+		await this.#ports.clock.sleep(graceMs, signal).then(
 			() => running.stop("SIGKILL"),
 			() => undefined,
 		);
+	}
+
+	/** Aborts when it has ended, or its Pod is gone: a container without a process does not end by that. */
+	#untilOver(running: RunningContainer): AbortController {
+		const over = new AbortController();
+		const gone = (): void => over.abort(this.#gone.reason);
+		if (this.#gone.aborted) gone();
+		this.#gone.addEventListener("abort", gone, { once: true });
+		void running.ended.then(() => {
+			this.#gone.removeEventListener("abort", gone);
+			over.abort(ENDED);
+		});
+		return over;
 	}
 
 	async #preStop(running: RunningContainer, graceMs: number): Promise<void> {
 		const hook = this.#container.lifecycle?.["preStop"];
 		if (!isObject(hook)) return;
 		const { clock } = this.#ports;
-		const over = new AbortController();
+		const over = this.#untilOver(running);
 		const done = new AbortController();
-		void running.ended.then(() => over.abort(ENDED));
+		over.signal.addEventListener("abort", () => done.abort(ENDED), { once: true });
 		void clock.sleep(graceMs, done.signal).then(
 			() => over.abort(ENDED),
 			() => undefined,

@@ -132,6 +132,25 @@ describe("probes", () => {
 		);
 	});
 
+	test.each([
+		{ which: "in back-off", command: ["serve"], state: "waiting" },
+		{ which: "that ignores SIGTERM", command: ["sleep", "9"], state: "running" },
+	])("let a container $which go with its Pod, and with its plane", async ({ command, state }) => {
+		const livenessProbe = http("/l", { failureThreshold: 1, periodSeconds: 1, terminationGracePeriodSeconds: 900 });
+		const { plane } = await probed({ livenessProbe, command }, () => BAD);
+		const get = (): Promise<Pod> => plane.client.get(PODS, { namespace: "default", name: "p" });
+		await plane.advance(100_000);
+		expect(Object.keys((await get()).status?.containerStatuses?.[0]?.state ?? {})).toEqual([state]);
+		const { sleepers } = plane.clock;
+		await plane.client.delete(PODS, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+		await plane.settle();
+		expect(plane.clock.sleepers).toBeLessThan(sleepers);
+		await createPod(plane, "p", { containers: [{ name: "c", image: "x", livenessProbe, command }] });
+		await plane.advance(100_000);
+		await plane.stop();
+		expect(plane.clock.sleepers).toBe(0);
+	});
+
 	test("kill one that ignores SIGTERM when the probe's own grace is over", async () => {
 		const livenessProbe = http("/l", { failureThreshold: 1, terminationGracePeriodSeconds: 3 });
 		const { plane } = await probed({ livenessProbe, command: ["sleep", "9"] }, (_, atMs) => (atMs < 6_000 ? BAD : OK));
