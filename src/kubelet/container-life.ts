@@ -21,7 +21,9 @@ export interface ContainerLifePorts {
 	/** undefined: its probes are taken to succeed. */
 	readonly prober: Prober | undefined;
 	readonly backOff: BackOffLimits;
-	start(container: Container): RunningContainer;
+	start(container: Container, isAgain: boolean): RunningContainer;
+	/** A run is over; `isAgain`: another one follows. */
+	ended(container: Container, exit: Termination, isAgain: boolean): void;
 	event(type: "Normal" | "Warning", reason: string, message: string): void;
 	/** `run` has changed. */
 	changed(): void;
@@ -81,7 +83,7 @@ export class ContainerLife {
 	/** Resolves when it has ended and is not started again. */
 	async live(startedMs: number): Promise<void> {
 		let exit = await this.#runOnce(startedMs);
-		while (!this.#stopping.signal.aborted && isRestarted(this.#pod, exit.exitCode)) {
+		while (this.#startsAgain(exit)) {
 			this.#last = exit;
 			await this.#waitForRestart(exit);
 			if (this.#stopping.signal.aborted) break;
@@ -91,6 +93,12 @@ export class ContainerLife {
 		this.#phase = { kind: "ended", termination: exit };
 		this.#isOver = true;
 		this.#ports.changed();
+	}
+
+	#startsAgain(exit: Termination): boolean {
+		const isAgain = !this.#stopping.signal.aborted && isRestarted(this.#pod, exit.exitCode);
+		this.#ports.ended(this.#container, exit, isAgain);
+		return isAgain;
 	}
 
 	/** Its Pod is being deleted. `isStopped`: it is told, and killed at the deadline; else time alone ends it. */
@@ -113,7 +121,7 @@ export class ContainerLife {
 		const probing = new AbortController();
 		const end = (): void => probing.abort(this.#gone.reason);
 		this.#gone.addEventListener("abort", end, { once: true });
-		const running = this.#ports.start(this.#container);
+		const running = this.#ports.start(this.#container, this.#restarts > 0);
 		this.#running = running;
 		this.#isKilled = false;
 		this.#prober = new ContainerProber(this.#proberPorts(running), this.#specs, startedMs);
