@@ -84,7 +84,7 @@ export async function startPlane(
 	const pods = {
 		logs,
 		async connect(ip: string, podPort: number) {
-			if (dataPlane !== undefined) return dataPlane.connect(ip, podPort);
+			if (dataPlane !== undefined) return dataPlane.dial(ip, podPort, stopping.signal);
 			throw new Error("nothing answers with --network none");
 		},
 	};
