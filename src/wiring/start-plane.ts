@@ -1,5 +1,6 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
+import { formatCIDR } from "../api/ip.ts";
 import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { answeringServer } from "../edge/answering-server.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
@@ -8,7 +9,7 @@ import { type PodNetwork, PodProber } from "../edge/pod-prober.ts";
 import { ProcessRuntime } from "../edge/process-runtime.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import { Fleet, type PodInside } from "../kubelet/fleet.ts";
-import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
+import { nodeRange } from "../kubelet/node-pool.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
@@ -213,8 +214,11 @@ async function stopped(processes: ProcessRuntime, signal: AbortSignal): Promise<
 }
 
 /** Addresses that exist in memory only: no packet for them may reach a real network. */
-function simulatedRanges({ clusterCIDRs, serviceCIDRs }: PlaneOptions): readonly string[] {
-	return [...clusterCIDRs, ...serviceCIDRs, ...Object.values(INTERNAL_IPS)];
+function simulatedRanges(options: PlaneOptions): readonly string[] {
+	const nodes = options.clusterCIDRs.map((text) =>
+		formatCIDR(nodeRange(text.includes(":") ? "IPv6" : "IPv4", options)),
+	);
+	return [...options.clusterCIDRs, ...options.serviceCIDRs, ...nodes];
 }
 
 function counted(count: number, noun: string): string {
