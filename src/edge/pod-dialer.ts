@@ -68,7 +68,10 @@ export function dialTcp(host: string, port: number, signal: AbortSignal): Promis
 			resolve(result);
 		};
 		const connected = (): void => settle({ kind: "connected", stream: socket });
-		const failed = (error: Error): void => settle({ kind: "failed", message: error.message });
+		const failed = (error: NodeJS.ErrnoException): void => {
+			const isUnknownHost = error.code === "ENOTFOUND" || error.code === "EAI_AGAIN";
+			settle({ kind: "failed", message: error.message, ...(isUnknownHost ? { isUnknownHost } : {}) });
+		};
 		const abort = (): void => {
 			settle({ kind: "failed", message: `connect ETIMEDOUT ${host}:${port}` });
 			socket.destroy();

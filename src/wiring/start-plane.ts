@@ -104,11 +104,10 @@ export async function startPlane(
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
 		const gateway = dataPlane === undefined ? undefined : await gatewayOf(dataPlane, api, options);
-		if (gateway !== undefined) progress(`Gateway at ${gateway.host}:${gateway.port}, user ${gateway.user}`);
+		if (gateway !== undefined) progress(`Gateway at ${placeText(gateway)}, user ${gateway.user}`);
 		if (dataPlane !== undefined && options.dnsListen !== undefined) {
-			const { host } = options.dnsListen;
 			const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
-			progress(`DNS at ${host}:${port}, UDP and TCP`);
+			progress(`DNS at ${placeText({ ...options.dnsListen, port })}, UDP and TCP`);
 		}
 		return {
 			url: api.url,
@@ -221,6 +220,10 @@ function simulatedRanges(options: PlaneOptions): readonly string[] {
 	return [...options.clusterCIDRs, ...options.serviceCIDRs, ...nodes];
 }
 
+function placeText({ host, port }: PlaneOptions["listen"]): string {
+	return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -249,6 +252,6 @@ function explained(flag: string, { host, port }: PlaneOptions["listen"]): (error
 		// From a worker only the message comes over, which begins with the code.
 		const known = why[code] ?? Object.entries(why).find(([name]) => message.includes(name))?.[1];
 		if (known === undefined) throw error;
-		throw new Error(`cannot listen on ${host}:${port}: ${known}`, { cause: error });
+		throw new Error(`cannot listen on ${placeText({ host, port })}: ${known}`, { cause: error });
 	};
 }
