@@ -171,7 +171,8 @@ describe("NodeRules.route()", () => {
 
 	test("an address that two Services have belongs to the older one, until it is gone", () => {
 		const rules = rulesOf({ externalIPs: ["192.0.2.1"], cluster: targets(1) });
-		rules.put(tableOf("demo/late", { clusterIP: "10.96.0.11", externalIPs: ["192.0.2.1"], cluster: targets(9) }));
+		const late = tableOf("demo/late", { clusterIP: "10.96.0.11", externalIPs: ["192.0.2.1"], cluster: targets(9) });
+		rules.put({ ...late, createdAt: "2026-01-02T00:00:00Z" });
 		expect(routed(rules, "192.0.2.1 80", POD)).toBe("forward 10.244.0.1 masqueraded");
 		rules.remove("demo/web");
 		expect(routed(rules, "192.0.2.1 80", POD)).toBe("forward 10.244.0.9 masqueraded");

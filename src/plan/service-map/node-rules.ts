@@ -10,6 +10,7 @@
  */
 import { type CIDR, contains, familyOf, parseIP, parseLenientCIDR } from "../../api/ip.ts";
 import type { IPFamily, Protocol } from "../../api/types/meta.ts";
+import { compareStrings } from "../../kernel/order.ts";
 import { healthCheckPortOf } from "./health-check.ts";
 import type { ServiceTable, TablePort, Target } from "./service-table.ts";
 import { type ClientPlace, type Destination, verdictFor } from "./verdict.ts";
@@ -132,10 +133,17 @@ export class NodeRules {
 				const key = keyOf({ ...address, protocol: port.protocol });
 				const list = this.#index.get(key) ?? [];
 				list.push({ serviceKey: table.key, port, destination });
-				this.#index.set(key, list);
+				this.#index.set(key, list.length === 1 ? list : list.sort((a, b) => this.#byAge(a, b)));
 			}
 			this.#clusterIPs.set(port.clusterIP, (this.#clusterIPs.get(port.clusterIP) ?? 0) + 1);
 		}
+	}
+
+	/** Of two Services that were made in the same second, the first by name. */
+	#byAge(a: RoutedPort, b: RoutedPort): number {
+		const age = ({ serviceKey }: RoutedPort): string =>
+			`${this.#tables.get(serviceKey)?.createdAt ?? ""} ${serviceKey}`;
+		return compareStrings(age(a), age(b));
 	}
 
 	#unindex(table: ServiceTable | undefined): void {
