@@ -10,6 +10,7 @@ import {
 	hostAndPort,
 	list,
 	network,
+	nodeName,
 	portRange,
 	runtime,
 	whole,
@@ -109,7 +110,9 @@ export function addUpOptions(up: Command): void {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
 	up.addOption(
-		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
+		new Option("--as-node <node>", "node whose view of Services the gateway has")
+			.argParser(nodeName)
+			.default("", "none: nothing is local"),
 	);
 	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
 	up.option("--pod-listeners", "pods 10.a.b.c listen at 127.a.b.c, on ports that their containers name (Linux)");
