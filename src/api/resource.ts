@@ -2,6 +2,7 @@
  * A resource of the API as one table entry: routing, discovery, defaulting, validation and printing
  * all read it, so that a kind is added in one place.
  */
+import type { ApplyShape } from "./apply/shape.ts";
 import type { FieldError } from "./field-error.ts";
 import type { KubeObject, OwnerReference } from "./types/meta.ts";
 
@@ -115,6 +116,10 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 	readonly storedForm?: StoredForm<T>;
 	/** The kind's message in the schema, such as `core.Service`. */
 	readonly schema: string;
+	/** How server-side apply sees the kind. Absent: as its message says. The same shape every time. */
+	applyShape?(): ApplyShape;
+	/** Paths, beside `spec`, that a write of the status leaves as they are. */
+	readonly keptByStatus?: readonly (readonly string[])[];
 	/** Why a name is wrong, one text per broken rule; `isPrefix` for generateName. */
 	readonly nameProblems: NameRule;
 	readonly generation: GenerationRule;

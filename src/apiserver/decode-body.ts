@@ -3,6 +3,7 @@ import { apiVersionOf, type ResourceType } from "../api/resource.ts";
 import { decodeObject } from "../api/schema/decode.ts";
 import { badRequest } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
+import { isObject, ownValue } from "../kernel/json.ts";
 import type { RequestContext, WriteFlags } from "./ports.ts";
 
 /**
@@ -18,7 +19,7 @@ export function decodeBody(
 	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
 	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
-	return withMetadata(decoded.object);
+	return withMetadata(decoded.object, body);
 }
 
 function reportOddities(
@@ -37,8 +38,19 @@ function reportOddities(
 }
 
 /** A body without metadata is as good as one with empty metadata: the rules of names speak next. */
-function withMetadata(object: object): KubeObject {
+function withMetadata(object: object, body: unknown): KubeObject {
 	const { metadata } = object as Partial<KubeObject>;
 	const complete: Partial<ObjectMeta> = metadata ?? {};
-	return { ...(object as KubeObject), metadata: { ...(complete as ObjectMeta), name: complete.name ?? "" } };
+	// Nobody is to own anything: decoding drops empty lists, and this one means something.
+	const cleared = clearsManagedFields(body) ? { managedFields: [] } : {};
+	return {
+		...(object as KubeObject),
+		metadata: { ...(complete as ObjectMeta), ...cleared, name: complete.name ?? "" },
+	};
+}
+
+function clearsManagedFields(body: unknown): boolean {
+	const metadata = isObject(body) ? ownValue(body, "metadata") : undefined;
+	const given = isObject(metadata) ? ownValue(metadata, "managedFields") : undefined;
+	return Array.isArray(given) && given.length === 0;
 }
