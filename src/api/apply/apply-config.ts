@@ -1,9 +1,17 @@
 /** One server-side apply, without its transport: merge, remove what is given up, find out who objects. */
 import { deepEqual } from "../../kernel/json.ts";
-import { type Comparison, compare } from "./compare.ts";
+import { compare } from "./compare.ts";
 import { difference, EMPTY_SET, type FieldSet, intersection, union, withoutSubtrees } from "./field-set.ts";
 import { checkedFields, givenFields } from "./given-fields.ts";
-import { type Owners, type Ownership, ownerKey, withFields } from "./managed-fields.ts";
+import {
+	isSameOwner,
+	type Owner,
+	type Owners,
+	type Ownership,
+	ownership,
+	withFields,
+	withOwner,
+} from "./managed-fields.ts";
 import { merged } from "./merge.ts";
 import { withNamedFields, withoutFields } from "./remove.ts";
 import type { ApplyShape } from "./shape.ts";
@@ -37,33 +45,31 @@ export function applyConfig(
 	const { shape, manager, apiVersion, subresource } = writer;
 	const checked = checkedFields(shape, config);
 	if (checked.kind === "wrong") return checked;
-	const self: Omit<Ownership, "fields" | "time"> = { manager, operation: "Apply", apiVersion, subresource };
-	const key = ownerKey(self);
-	const before = owners.get(key);
-	const given = withoutSubtrees(checked.fields, writer.ignored);
-	const now = new Map(owners).set(key, { ...self, time: before?.time, fields: given });
-	const object = pruned(shape, merged(shape, live, config), now, before?.fields ?? EMPTY_SET) ?? {};
-	const found = compare(shape, live, object) ?? NO_DIFFERENCE;
+	const self: Owner = { manager, operation: "Apply", apiVersion, subresource };
+	const before = owners.find((owner) => isSameOwner(owner, self));
+	const given = ownable(withoutSubtrees(checked.fields, writer.ignored));
+	const now = withOwner(owners, ownership(self, before?.time, given));
+	const object = pruned(shape, merged(shape, live, config), now, before?.fieldsV1 ?? EMPTY_SET) ?? {};
+	const found = compare(shape, live, object);
 	const written = withoutSubtrees(found.written, writer.ignored);
 	const removed = withoutSubtrees(found.removed, writer.ignored);
-	const conflicts = conflictsWith(owners, key, written);
+	const conflicts = conflictsWith(owners, self, written);
 	if (conflicts.length > 0 && !isForced) return { kind: "conflicts", conflicts };
 	const isChanged = !deepEqual(live, object);
 	const lost = union(written, removed);
-	const others = withFields(now, ({ fields, ...of }) =>
-		ownerKey(of) === key ? ownable(fields) : difference(fields, lost),
-	);
-	const own = others.get(key);
-	const after = own === undefined || !isChanged ? others : new Map(others).set(key, { ...own, time: writer.now });
-	return { kind: "applied", object: isChanged ? object : undefined, owners: after };
+	const after = withFields(now, (owner) => (isSameOwner(owner, self) ? given : difference(owner.fieldsV1, lost)));
+	if (given === EMPTY_SET) {
+		const others = after.filter((owner) => !isSameOwner(owner, self));
+		return { kind: "applied", object: isChanged ? object : undefined, owners: others };
+	}
+	if (!isChanged) return { kind: "applied", object: undefined, owners: after };
+	return { kind: "applied", object, owners: withOwner(after, ownership(self, writer.now(), given)) };
 }
 
-const NO_DIFFERENCE: Comparison = { written: EMPTY_SET, removed: EMPTY_SET };
-
-function conflictsWith(owners: Owners, key: string, written: FieldSet): readonly Conflict[] {
-	return [...owners]
-		.filter(([other]) => other !== key)
-		.map(([, owner]) => ({ owner, fields: intersection(owner.fields, written) }))
+function conflictsWith(owners: Owners, self: Owner, written: FieldSet): readonly Conflict[] {
+	return owners
+		.filter((other) => !isSameOwner(other, self))
+		.map((owner) => ({ owner, fields: intersection(owner.fieldsV1, written) }))
 		.filter(({ fields }) => fields !== EMPTY_SET);
 }
 
@@ -77,7 +83,7 @@ function pruned(shape: ApplyShape, object: unknown, owners: Owners, last: FieldS
 	const fieldsIn = (value: unknown): FieldSet => (value === undefined ? EMPTY_SET : named(givenFields(shape, value)));
 	const all = fieldsIn(object);
 	const lastNamed = named(last);
-	const owned = named([...owners.values()].reduce((set, { fields }) => union(set, fields), EMPTY_SET));
+	const owned = named(owners.reduce((set, { fieldsV1 }) => union(set, fieldsV1), EMPTY_SET));
 	const withoutLast = withoutFields(shape, object, lastNamed);
 	const withOwned = withoutFields(shape, object, difference(all, union(fieldsIn(withoutLast), owned)));
 	return withoutFields(shape, object, intersection(difference(all, fieldsIn(withOwned)), lastNamed));

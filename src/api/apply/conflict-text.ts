@@ -30,7 +30,7 @@ export function pathText(path: readonly string[]): string {
 	return path.map(elementText).join("");
 }
 
-function ownerText({ manager, operation, apiVersion, subresource }: Ownership): string {
+function ownerText({ manager = "", operation, apiVersion, subresource = "" }: Ownership): string {
 	const name = JSON.stringify(manager) + (subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`);
 	return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }

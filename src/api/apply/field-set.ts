@@ -1,143 +1,206 @@
 /**
- * A set of paths into an object, as a trie that never changes.
+ * A set of paths into an object, which is what `fieldsV1` shows of it:
+ * `{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`. A path is in the set when nothing or a `.` is below it.
  *
- * Equal sets are one object, as far as the table below remembers: hundreds of thousands of like objects share what
- * says who owns their fields, and most questions of this module end at `===`.
+ * A set never changes, and equal sets are one object, as far as the table below remembers: hundreds of thousands
+ * of like objects share what says who owns their fields, and most questions of this module end at `===`.
  */
-import { compareElements } from "./path-element.ts";
+import { isObject, setOwn } from "../../kernel/json.ts";
+import { canonicalElement, compareElements } from "./path-element.ts";
 import { RecentMap } from "./recent-map.ts";
 
 export interface FieldSet {
-	/** Of this very trie, in the keys of the table. */
-	readonly id: number;
-	/** The path that leads here is in the set. */
-	readonly isMember: boolean;
-	/** In the order of {@link compareElements}. */
-	readonly elements: readonly string[];
-	/** What is below each element; none of them is empty. */
-	readonly below: readonly FieldSet[];
+	readonly [element: string]: FieldSet;
 }
 
-/** Tries; about 300 bytes each. A plane of many kinds has a few thousand. */
-const KNOWN_MAX = 16_384;
-
-let lastId = 1;
+/** Sets; about half a kilobyte each with their keys. A plane of many kinds has a few thousand. */
+const KNOWN_MAX = 8_192;
 const known = new RecentMap<FieldSet>(KNOWN_MAX);
+const ITSELF = ".";
 
-export const EMPTY_SET: FieldSet = { id: 0, isMember: false, elements: [], below: [] };
-/** A path that is in the set, with nothing below it. */
-export const LEAF: FieldSet = { id: 1, isMember: true, elements: [], below: [] };
+/** The sets that were made here: of any other object it must be found out whether it is one. */
+class Trie {
+	/** In the keys of the table. */
+	readonly #id: number;
+	static #lastId = 0;
 
-export function isEmpty(set: FieldSet): boolean {
-	return set === EMPTY_SET;
+	private constructor() {
+		Trie.#lastId++;
+		this.#id = Trie.#lastId;
+	}
+
+	static make(elements: readonly string[], below: readonly FieldSet[]): FieldSet {
+		const made = new Trie();
+		for (let index = 0; index < elements.length; index++) setOwn(made, elements[index] ?? "", below[index]);
+		return Object.freeze(made) as Trie & FieldSet;
+	}
+
+	static idOf(set: object): number {
+		return #id in set ? set.#id : 0;
+	}
 }
 
-/** `elements` must be in order and unique. Empty sets below drop out. */
-export function fieldSet(isMember: boolean, elements: readonly string[], below: readonly FieldSet[]): FieldSet {
-	if (below.includes(EMPTY_SET)) {
-		const kept = below.map((set) => set !== EMPTY_SET);
-		const keep = (_: unknown, index: number): boolean => kept[index] === true;
-		return fieldSet(isMember, elements.filter(keep), below.filter(keep));
+export const EMPTY_SET: FieldSet = Trie.make([], []);
+/** A path that is in the set, with nothing below it. */
+export const LEAF: FieldSet = Trie.make([], []);
+
+/** The number stands for the set; 0 for an object that is not known to be one. */
+export function idOf(set: object): number {
+	return Trie.idOf(set);
+}
+
+/** Fields for one question only, such as what a write changed: cheap to make, and not worth remembering. */
+export class LooseFields {
+	readonly elements: readonly string[];
+	readonly sets: readonly Fields[];
+
+	/** None of `sets` is empty. */
+	constructor(elements: readonly string[], sets: readonly Fields[]) {
+		this.elements = elements;
+		this.sets = sets;
 	}
-	if (elements.length === 0) return isMember ? LEAF : EMPTY_SET;
-	let key = isMember ? "." : "";
-	for (let index = 0; index < elements.length; index++) key += `${elements[index]}\n${below[index]?.id}\n`;
+}
+
+export type Fields = FieldSet | LooseFields;
+
+/** Whether the path that leads here is in the set. */
+export function isMember(set: Fields): boolean {
+	return set === LEAF || (!(set instanceof LooseFields) && Object.hasOwn(set, ITSELF));
+}
+
+/** In the order in which they are shown, without the `.`. */
+export function elementsOf(set: Fields): readonly string[] {
+	if (set instanceof LooseFields) return set.elements;
+	const keys = Object.keys(set);
+	return keys[0] === ITSELF ? keys.slice(1) : keys;
+}
+
+export function below(set: FieldSet, element: string): FieldSet {
+	return Object.hasOwn(set, element) ? (set[element] ?? EMPTY_SET) : EMPTY_SET;
+}
+
+function fieldsBelow(set: Fields, element: string): Fields {
+	if (!(set instanceof LooseFields)) return below(set, element);
+	return set.sets[set.elements.indexOf(element)] ?? EMPTY_SET;
+}
+
+/** The fields as a set. */
+export function settled(fields: Fields): FieldSet {
+	return fields instanceof LooseFields ? fieldSet(false, fields.elements, fields.sets.map(settled)) : fields;
+}
+
+/** @param elements Unique, in any order. Empty sets below drop out. */
+export function fieldSet(asMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
+	let key = asMember ? ITSELF : "";
+	for (let index = 0; index < elements.length; index++)
+		key += `${elements[index]}\n${idOf(sets[index] ?? EMPTY_SET)}\n`;
 	const same = known.get(key);
 	if (same !== undefined) return same;
-	lastId++;
-	const made: FieldSet = { id: lastId, isMember, elements, below };
+	const made = inOrder(asMember, elements, sets);
 	known.set(key, made);
 	return made;
 }
 
-/** As {@link fieldSet}, from elements in any order; of one that comes twice the sets are united. */
-export function fieldSetOf(isMember: boolean, entries: ReadonlyMap<string, FieldSet>): FieldSet {
-	const elements = [...entries.keys()].sort(compareElements);
+/** Like objects list their fields alike, so that this is done once for all of them. */
+function inOrder(asMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
+	const kept = elements.map((element, index) => ({ element, set: sets[index] ?? EMPTY_SET }));
+	const sorted = kept.filter(({ set }) => set !== EMPTY_SET).sort((a, b) => compareElements(a.element, b.element));
+	if (sorted.length === 0) return asMember ? LEAF : EMPTY_SET;
+	const isSame = sorted.length === elements.length && sorted.every(({ element }, index) => element === elements[index]);
+	const names = sorted.map(({ element }) => element);
+	const inside = sorted.map(({ set }) => set);
+	if (!isSame) return fieldSet(asMember, names, inside);
+	return asMember ? Trie.make([ITSELF, ...names], [LEAF, ...inside]) : Trie.make(names, inside);
+}
+
+export function fieldSetOf(asMember: boolean, entries: ReadonlyMap<string, FieldSet>): FieldSet {
+	return fieldSet(asMember, [...entries.keys()], [...entries.values()]);
+}
+
+export function withMembership(set: FieldSet, asMember: boolean): FieldSet {
+	if (isMember(set) === asMember) return set;
+	const elements = elementsOf(set);
 	return fieldSet(
-		isMember,
+		asMember,
 		elements,
-		elements.map((element) => entries.get(element) ?? EMPTY_SET),
+		elements.map((element) => below(set, element)),
 	);
 }
 
-/** Elements up to which looking at each is quicker than comparing. */
-const FEW = 16;
-
-export function below(set: FieldSet, element: string): FieldSet {
-	const { elements } = set;
-	const index = elements.length <= FEW ? elements.indexOf(element) : placeOf(elements, element);
-	return set.below[index] ?? EMPTY_SET;
-}
-
-/** By halves; -1 when it is not there. */
-function placeOf(elements: readonly string[], element: string): number {
-	let [low, high] = [0, elements.length - 1];
-	while (low <= high) {
-		const middle = (low + high) >> 1;
-		const order = compareElements(elements[middle] ?? "", element);
-		if (order === 0) return middle;
-		if (order < 0) low = middle + 1;
-		else high = middle - 1;
-	}
-	return -1;
-}
-
-export function union(a: FieldSet, b: FieldSet): FieldSet {
+export function union(a: FieldSet, b: Fields): FieldSet {
 	if (a === b || b === EMPTY_SET) return a;
-	if (a === EMPTY_SET) return b;
-	const sets = a.elements.map((element, index) => union(a.below[index] ?? EMPTY_SET, below(b, element)));
-	const isMember = a.isMember || b.isMember;
-	const more = b.elements.filter((element) => below(a, element) === EMPTY_SET);
-	if (more.length === 0) return same(a, isMember, a.elements, sets);
-	const entries = new Map(a.elements.map((element, index) => [element, sets[index] ?? EMPTY_SET]));
-	for (const element of more) entries.set(element, below(b, element));
-	return fieldSetOf(isMember, entries);
+	if (a === EMPTY_SET) return settled(b);
+	return changed<Fields>(a, b, isMember(a) || isMember(b), union);
 }
 
 /** Keeps what is in `a` and not in `b`, path by path. */
-export function difference(a: FieldSet, b: FieldSet): FieldSet {
+export function difference(a: FieldSet, b: Fields): FieldSet {
 	if (a === EMPTY_SET || b === EMPTY_SET) return a;
 	if (a === b) return EMPTY_SET;
-	const sets = a.elements.map((element, index) => difference(a.below[index] ?? EMPTY_SET, below(b, element)));
-	return same(a, a.isMember && !b.isMember, a.elements, sets);
+	return changed<Fields>(a, b, isMember(a) && !isMember(b), difference);
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 	if (a === b) return a;
 	if (a === EMPTY_SET || b === EMPTY_SET) return EMPTY_SET;
-	const sets = a.elements.map((element, index) => intersection(a.below[index] ?? EMPTY_SET, below(b, element)));
-	return same(a, a.isMember && b.isMember, a.elements, sets);
+	const elements = elementsOf(a).filter((element) => Object.hasOwn(b, element));
+	const sets = elements.map((element) => intersection(below(a, element), below(b, element)));
+	return fieldSet(isMember(a) && isMember(b), elements, sets);
 }
 
 /** Keeps what is in `a` and neither in `b` nor below a path of `b`. */
 export function withoutSubtrees(a: FieldSet, b: FieldSet): FieldSet {
 	if (a === EMPTY_SET || b === EMPTY_SET) return a;
-	if (b.isMember) return EMPTY_SET;
-	const sets = a.elements.map((element, index) => withoutSubtrees(a.below[index] ?? EMPTY_SET, below(b, element)));
-	return same(a, a.isMember, a.elements, sets);
+	return isMember(b) ? EMPTY_SET : changed(a, b, isMember(a), withoutSubtrees);
 }
 
-/** `a` itself when nothing has changed. */
-function same(a: FieldSet, isMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
-	if (isMember === a.isMember && sets.length === a.below.length && sets.every((set, index) => set === a.below[index])) {
-		return a;
+/** `a` with what `change` makes of what is below each element of `b`; `a` itself when that changes nothing. */
+function changed<B extends Fields>(
+	a: FieldSet,
+	b: B,
+	asMember: boolean,
+	change: (a: FieldSet, b: B) => FieldSet,
+): FieldSet {
+	let entries: Map<string, FieldSet> | undefined;
+	for (const element of elementsOf(b)) {
+		const before = below(a, element);
+		const after = change(before, fieldsBelow(b, element) as B);
+		if (after === before) continue;
+		entries ??= new Map(elementsOf(a).map((each) => [each, below(a, each)]));
+		entries.set(element, after);
 	}
-	return fieldSet(isMember, elements, sets);
+	return entries === undefined ? withMembership(a, asMember) : fieldSetOf(asMember, entries);
 }
 
 /** Every path of the set, as its elements from the top. */
 export function pathsOf(set: FieldSet, above: readonly string[] = []): readonly (readonly string[])[] {
-	const deeper = set.elements.flatMap((element, index) => pathsOf(set.below[index] ?? EMPTY_SET, [...above, element]));
-	return set.isMember ? [above, ...deeper] : deeper;
+	const deeper = elementsOf(set).flatMap((element) => pathsOf(below(set, element), [...above, element]));
+	return isMember(set) ? [above, ...deeper] : deeper;
 }
 
 export function pathSet(...paths: readonly (readonly string[])[]): FieldSet {
-	return paths.reduce(
-		(set, path) =>
-			union(
-				set,
-				path.reduceRight((deeper, element) => fieldSet(false, [element], [deeper]), LEAF),
-			),
-		EMPTY_SET,
-	);
+	const single = (path: readonly string[]): FieldSet =>
+		path.reduceRight((deeper, element) => fieldSet(false, [element], [deeper]), LEAF);
+	return paths.reduce((set, path) => union(set, single(path)), EMPTY_SET);
+}
+
+/** What anybody sends as fieldsV1, as a set; undefined for what is none. */
+export function readFieldSet(value: unknown): FieldSet | undefined {
+	const set = isObject(value) ? readBelow(value) : undefined;
+	return set === LEAF ? EMPTY_SET : set;
+}
+
+function readBelow(value: Readonly<Record<string, unknown>>): FieldSet | undefined {
+	if (idOf(value) > 0) return value as FieldSet;
+	const entries = new Map<string, FieldSet>();
+	const keys = Object.keys(value);
+	for (const key of keys) {
+		if (key === ITSELF) continue;
+		const element = canonicalElement(key);
+		const child = value[key];
+		const deeper = isObject(child) ? readBelow(child) : undefined;
+		if (element === undefined || deeper === undefined) return undefined;
+		entries.set(element, union(entries.get(element) ?? EMPTY_SET, deeper));
+	}
+	return fieldSetOf(keys.length === 0 || Object.hasOwn(value, ITSELF), entries);
 }

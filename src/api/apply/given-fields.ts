@@ -6,7 +6,7 @@
  */
 import { isObject } from "../../kernel/json.ts";
 import { goText, goTypeOf } from "../patch/go-text.ts";
-import { EMPTY_SET, type FieldSet, fieldSet, fieldSetOf, LEAF, union } from "./field-set.ts";
+import { EMPTY_SET, type FieldSet, fieldSetOf, LEAF, union, withMembership } from "./field-set.ts";
 import { elementText, fieldElement, keyElement, setElement } from "./path-element.ts";
 import type { ApplyShape, KeyedListShape, ScalarKind } from "./shape.ts";
 import { childShape, deduced, itemElement, type ListShape } from "./shaped-value.ts";
@@ -63,7 +63,7 @@ class Walk {
 			if (shape.kind === "struct" && shape.fieldOf(name) === undefined) this.#problem("field not declared in schema");
 			const deeper = this.fields(childShape(shape, name), given);
 			const isEmpty = given === null || (isObject(given) && Object.keys(given).length === 0);
-			entries.set(element, shape.kind === "map" || isEmpty ? asMember(deeper) : deeper);
+			entries.set(element, shape.kind === "map" || isEmpty ? withMembership(deeper, true) : deeper);
 			this.#path.pop();
 		}
 		return fieldSetOf(false, entries);
@@ -79,7 +79,7 @@ class Walk {
 			this.#path.push(element);
 			const deeper = shape.kind === "set" ? LEAF : this.fields(shape.of, item);
 			this.#path.pop();
-			entries.set(element, asMember(union(before ?? EMPTY_SET, deeper)));
+			entries.set(element, withMembership(union(before ?? EMPTY_SET, deeper), true));
 		}
 		return fieldSetOf(false, entries);
 	}
@@ -115,10 +115,6 @@ class Walk {
 	#problem(why: string): void {
 		this.#problems?.push(`${this.#path.map(elementText).join("")}: ${why}`);
 	}
-}
-
-function asMember(set: FieldSet): FieldSet {
-	return set.isMember ? set : fieldSet(true, set.elements, set.below);
 }
 
 function setProblem(item: unknown): string | undefined {

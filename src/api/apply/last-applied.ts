@@ -36,7 +36,7 @@ export function fieldsAsLastApplied(shape: ApplyShape, apiVersion: string, live:
 	const checked = checkedFields(shape, last);
 	if (checked.kind === "wrong") return EMPTY_SET;
 	const found = compare(shape, last, live);
-	return found === undefined ? checked.fields : difference(checked.fields, union(found.written, found.removed));
+	return difference(checked.fields, union(found.written, found.removed));
 }
 
 /** The object with the annotation, if it has one, saying what was applied now. */

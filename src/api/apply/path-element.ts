@@ -20,7 +20,7 @@ export function fieldNameOf(element: string): string | undefined {
 }
 
 export function setElement(item: unknown): string {
-	return `v:${JSON.stringify(item)}`;
+	return `v:${jsonOf(item)}`;
 }
 
 /** Undefined when the item is no object or lacks a key that has no default. */
@@ -30,9 +30,16 @@ export function keyElement({ keys }: KeyedListShape, item: unknown): string | un
 	for (const { name, default: fallback } of sortedKeys(keys)) {
 		const value = ownValue(item, name) ?? fallback;
 		if (value === undefined) return undefined;
-		parts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+		parts.push(`"${name}":${jsonOf(value)}`);
 	}
 	return `k:{${parts.join(",")}}`;
+}
+
+const NEEDS_ESCAPE = /["\\\p{Cc}\p{Cs}]/u;
+
+/** As JSON.stringify, which takes long for what keys most often are. */
+function jsonOf(value: unknown): string {
+	return typeof value === "string" && !NEEDS_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
 const sortedByKeys = new WeakMap<KeyedListShape["keys"], KeyedListShape["keys"]>();

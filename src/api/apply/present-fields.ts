@@ -1,5 +1,5 @@
 /** The paths of everything in a value that came, or went, as a whole. */
-import { type FieldSet, fieldSetOf, LEAF } from "./field-set.ts";
+import { type FieldSet, fieldSet, fieldSetOf, LEAF } from "./field-set.ts";
 import { fieldElement } from "./path-element.ts";
 import type { ApplyShape, StructShape } from "./shape.ts";
 import { childShape, deduced, itemElement, listOf, membersOf } from "./shaped-value.ts";
@@ -31,16 +31,15 @@ function presentMembers(
 	shape: StructShape | Extract<ApplyShape, { kind: "map" }>,
 	members: Readonly<Record<string, unknown>>,
 ): FieldSet {
-	const entries = new Map<string, FieldSet>();
-	for (const name of Object.keys(members)) {
-		const value = members[name];
-		if (value === undefined) continue;
-		entries.set(fieldElement(name), presentFields(childShape(shape, name), value));
-	}
+	const elements: string[] = [];
+	const sets: FieldSet[] = [];
+	const add = (name: string, value: unknown): void => {
+		elements.push(fieldElement(name));
+		sets.push(presentFields(childShape(shape, name), value));
+	};
+	for (const name of Object.keys(members)) if (members[name] !== undefined) add(name, members[name]);
 	if (shape.kind === "struct") {
-		for (const name of shape.alwaysThere ?? []) {
-			if (!Object.hasOwn(members, name)) entries.set(fieldElement(name), presentFields(childShape(shape, name), null));
-		}
+		for (const name of shape.alwaysThere ?? []) if (!Object.hasOwn(members, name)) add(name, null);
 	}
-	return fieldSetOf(true, entries);
+	return fieldSet(true, elements, sets);
 }

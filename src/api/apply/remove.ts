@@ -1,6 +1,6 @@
 /** A value without some of its fields. */
 import { isObject, setOwn } from "../../kernel/json.ts";
-import { below, EMPTY_SET, type FieldSet, fieldSet } from "./field-set.ts";
+import { below, EMPTY_SET, elementsOf, type FieldSet, fieldSet, isMember, withMembership } from "./field-set.ts";
 import { fieldElement, fieldNameOf } from "./path-element.ts";
 import type { ApplyShape } from "./shape.ts";
 import { childShape, deduced, itemElement, type ListShape } from "./shaped-value.ts";
@@ -24,7 +24,7 @@ function withoutItems(shape: ListShape, items: readonly unknown[], fields: Field
 	const kept: unknown[] = [];
 	for (const item of items) {
 		const deeper = below(fields, itemElement(shape, item));
-		if (deeper.isMember) continue;
+		if (isMember(deeper)) continue;
 		const left = shape.kind === "set" ? item : withoutFields(shape.of, item, deeper);
 		if (left !== undefined) kept.push(left);
 	}
@@ -40,7 +40,7 @@ function withoutMembers(
 	const names = Object.keys(value);
 	for (const name of names) {
 		const deeper = below(fields, fieldElement(name));
-		if (deeper.isMember) continue;
+		if (isMember(deeper)) continue;
 		const left = withoutFields(childShape(shape, name), value[name], deeper);
 		if (left !== undefined) setOwn(kept, name, left);
 	}
@@ -49,15 +49,13 @@ function withoutMembers(
 
 /** The set with every declared field on the way to its paths: whoever owns `a.b.c` counts as owner of the struct `a`. */
 export function withNamedFields(shape: ApplyShape, fields: FieldSet): FieldSet {
-	if (fields.elements.length === 0) return fields;
-	const sets = fields.elements.map((element, index) => {
-		const deeper = fields.below[index] ?? EMPTY_SET;
-		const child = shapeBelow(shape, element);
-		const whole = withNamedFields(child, deeper);
+	const elements = elementsOf(fields);
+	const sets = elements.map((element) => {
+		const whole = withNamedFields(shapeBelow(shape, element), below(fields, element));
 		const isDeclared = shape.kind === "struct" && fieldNameOf(element) !== undefined;
-		return isDeclared && !whole.isMember ? fieldSet(true, whole.elements, whole.below) : whole;
+		return isDeclared ? withMembership(whole, true) : whole;
 	});
-	return fieldSet(fields.isMember, fields.elements, sets);
+	return fieldSet(isMember(fields), elements, sets);
 }
 
 function shapeBelow(shape: ApplyShape, element: string): ApplyShape {

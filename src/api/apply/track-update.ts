@@ -1,8 +1,8 @@
 /** Who owns what after a write that is not an apply. */
 import { withFewUpdaters } from "./ancient-changes.ts";
-import { compare } from "./compare.ts";
-import { difference, EMPTY_SET, type FieldSet, pathSet, union, withoutSubtrees } from "./field-set.ts";
-import { type Owners, type Ownership, ownerKey, withFields } from "./managed-fields.ts";
+import { compareLoosely } from "./compare.ts";
+import { difference, EMPTY_SET, type FieldSet, pathSet, settled, union } from "./field-set.ts";
+import { isSameOwner, type Owner, type Owners, ownership, soleOwner, withFields, withOwner } from "./managed-fields.ts";
 import type { ApplyShape } from "./shape.ts";
 import { fieldPath } from "./shaped-value.ts";
 
@@ -14,7 +14,7 @@ export interface Writer {
 	/** What a write at this place does not change whatever it says: `status` at the main resource. */
 	readonly ignored: FieldSet;
 	/** RFC 3339, whole seconds. */
-	readonly now: string;
+	now(): string;
 }
 
 const METADATA = [
@@ -30,16 +30,25 @@ const METADATA = [
 ];
 
 /** Nobody owns what says which object this is, nor what the server keeps itself. */
-const NEVER_OWNED = pathSet(
+const NEVER_LOOKED_AT = pathSet(
 	fieldPath("apiVersion"),
 	fieldPath("kind"),
-	fieldPath("metadata"),
 	...METADATA.map((name) => fieldPath("metadata", name)),
 );
+const NEVER_OWNED = union(NEVER_LOOKED_AT, pathSet(fieldPath("metadata")));
 
 /** What may have an owner. */
 export function ownable(fields: FieldSet): FieldSet {
 	return difference(fields, NEVER_OWNED);
+}
+
+const untrackedBeside = new WeakMap<FieldSet, FieldSet>();
+
+/** What a write is not looked at for. */
+function untracked(ignored: FieldSet): FieldSet {
+	const known = untrackedBeside.get(ignored) ?? union(NEVER_LOOKED_AT, ignored);
+	untrackedBeside.set(ignored, known);
+	return known;
 }
 
 /**
@@ -48,18 +57,18 @@ export function ownable(fields: FieldSet): FieldSet {
  * @param live {} for a new object.
  */
 export function trackUpdate(owners: Owners, live: unknown, next: unknown, writer: Writer): Owners {
-	const found = compare(writer.shape, live, next);
+	const found = compareLoosely(writer.shape, live, next, untracked(writer.ignored));
 	if (found === undefined) return owners;
-	const written = ownable(withoutSubtrees(found.written, writer.ignored));
-	const removed = ownable(withoutSubtrees(found.removed, writer.ignored));
-	if (written === EMPTY_SET && removed === EMPTY_SET) return owners;
-	const lost = union(written, removed);
-	const { manager, apiVersion, subresource, now: time } = writer;
-	const self: Omit<Ownership, "fields" | "time"> = { manager, operation: "Update", apiVersion, subresource };
-	const key = ownerKey(self);
-	const before = owners.get(key);
-	const others = withFields(owners, (ownership) => difference(ownership.fields, ownership === before ? removed : lost));
+	const { written, removed } = found;
+	const { manager, apiVersion, subresource } = writer;
+	const self: Owner = { manager, operation: "Update", apiVersion, subresource };
+	if (owners.length === 0) return written === EMPTY_SET ? owners : soleOwner(self, writer.now(), settled(written));
+	const others = withFields(owners, (owner) =>
+		isSameOwner(owner, self)
+			? difference(owner.fieldsV1, removed)
+			: difference(difference(owner.fieldsV1, written), removed),
+	);
 	if (written === EMPTY_SET) return withFewUpdaters(others);
-	const fields = union(others.get(key)?.fields ?? EMPTY_SET, written);
-	return withFewUpdaters(new Map(others).set(key, { ...self, time, fields }));
+	const before = others.find((owner) => isSameOwner(owner, self))?.fieldsV1 ?? EMPTY_SET;
+	return withFewUpdaters(withOwner(others, ownership(self, writer.now(), union(before, written))));
 }

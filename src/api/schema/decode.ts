@@ -6,6 +6,7 @@
  * Every write passes here, so the walk allocates nothing but its result.
  */
 import { isObject, setOwn } from "../../kernel/json.ts";
+import { isOwnManagedFields } from "../apply/managed-fields.ts";
 import { canonicalQuantity } from "../quantity.ts";
 import { DEPTH_MAX, isDeeperThan } from "./depth.ts";
 import type { Field, Scalar } from "./notation.ts";
@@ -117,6 +118,8 @@ class Decoder {
 	#list(parent: Message, field: Field, given: unknown): unknown {
 		if (!Array.isArray(given)) return this.#refuse(parent, given, `[]${goType(field)}`);
 		if (given.length === 0) return undefined;
+		// What the server wrote itself comes back with most writes of its own parts, and is long.
+		if (field.messageName === "meta.ManagedFieldsEntry" && isOwnManagedFields(given)) return given;
 		const items = new Array<unknown>(given.length);
 		for (let index = 0; index < given.length; index++) {
 			this.#path.push(index);

@@ -42,7 +42,7 @@ export function applied(
 	const writer = writerOf(ports, type, options, context);
 	const bare = live === undefined ? {} : { ...live, metadata: without(live.metadata, "managedFields") };
 	const known = knownOwners(ports, type, ownersOf(live?.metadata.managedFields) ?? NO_OWNERS);
-	const owners = known.size > 0 ? known : trackUpdate(known, {}, bare, { ...writer, manager: BEFORE_FIRST_APPLY });
+	const owners = known.length > 0 ? known : trackUpdate(known, {}, bare, { ...writer, manager: BEFORE_FIRST_APPLY });
 	const result = outcome(owners, bare, config, writer, options.force === true);
 	if (result.kind === "wrong") {
 		throw new ApiError("", `failed to create typed patch object (${configWords(config)}): ${result.message}`);

@@ -52,9 +52,9 @@ export function trackedUpdate(
 		// To the comparison the entries are equal, so that it does not look into them.
 		const bare = withManagedFields(next, before);
 		// Of an object that nobody owns anything of, nobody becomes owner but by applying.
-		if (owners.size === 0) return withManagedFields(bare, undefined);
+		if (owners.length === 0) return withManagedFields(bare, undefined);
 		const tracked = trackUpdate(owners, stored, bare, writerOf(ports, type, options, context));
-		return tracked === ownersOf(before) ? bare : withManagedFields(bare, entriesOf(tracked));
+		return withManagedFields(bare, entriesOf(tracked));
 	});
 }
 
@@ -71,7 +71,7 @@ function ownersOfUpdate(
 	if (subresource !== undefined) return live();
 	if (isReset(sent)) return NO_OWNERS;
 	const asked = ownersOf(sent);
-	return asked === undefined || asked.size === 0 ? live() : asked;
+	return asked === undefined || asked.length === 0 ? live() : asked;
 }
 
 /** `[]` and `[{}]` clear the field. */

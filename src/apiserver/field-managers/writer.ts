@@ -29,7 +29,7 @@ export function writerOf(
 		manager: asked === "" ? UNKNOWN : asked,
 		subresource: subresource ?? "",
 		ignored: ignoredBy(type, subresource),
-		now: timestamp(clock.wallMs()),
+		now: () => timestamp(clock.wallMs()),
 	};
 }
 
@@ -51,13 +51,8 @@ function ignoredBy(type: ResourceType, subresource: WriteOptions["subresource"])
 /** Without those who wrote in a version that is not served: their fields cannot be told any more. */
 export function knownOwners({ types }: Pick<ServerPorts, "types">, type: ResourceType, owners: Owners): Owners {
 	const own = apiVersionOf(type);
-	let known: Map<string, typeof owners extends ReadonlyMap<string, infer V> ? V : never> | undefined;
-	for (const [key, { apiVersion }] of owners) {
-		if (apiVersion === own || isServed(types, type, apiVersion)) continue;
-		known ??= new Map(owners);
-		known.delete(key);
-	}
-	return known ?? owners;
+	const isKnown = ({ apiVersion }: Owners[number]): boolean => apiVersion === own || isServed(types, type, apiVersion);
+	return owners.every(isKnown) ? owners : owners.filter(isKnown);
 }
 
 /** Versions of what is not in the table are another part's matter. */

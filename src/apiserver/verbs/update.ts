@@ -5,7 +5,7 @@ import { required } from "../../api/field-error.ts";
 import { validateMetadataUpdate } from "../../api/metadata-validation.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
-import { deepEqual, without } from "../../kernel/json.ts";
+import { deepEqual } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
@@ -116,11 +116,13 @@ function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metad
 }
 
 /** When somebody owned something last is no change by itself. */
-function changesNothing(next: KubeObject, stored: KubeObject): boolean {
-	const { managedFields } = stored.metadata;
-	const timeless =
-		managedFields === undefined ? without(next.metadata, "managedFields") : { ...next.metadata, managedFields };
-	return deepEqual({ ...next, metadata: timeless }, stored) && sameOwners(next.metadata.managedFields, managedFields);
+function changesNothing(
+	{ metadata, ...next }: KubeObject,
+	{ metadata: storedMetadata, ...stored }: KubeObject,
+): boolean {
+	const { managedFields, ...others } = metadata;
+	const { managedFields: storedFields, ...storedOthers } = storedMetadata;
+	return deepEqual(others, storedOthers) && deepEqual(next, stored) && sameOwners(managedFields, storedFields);
 }
 
 function preparedUpdate(
