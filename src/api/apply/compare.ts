@@ -1,5 +1,5 @@
 /** What differs between two states of an object, as paths. */
-import { deepEqual } from "../../kernel/json.ts";
+import { deepEqual, isObject } from "../../kernel/json.ts";
 import { below, EMPTY_SET, type FieldSet, type Fields, LEAF, LooseFields, settled } from "./field-set.ts";
 import { fieldElement } from "./path-element.ts";
 import { presentFields } from "./present-fields.ts";
@@ -130,12 +130,16 @@ function comparePairs(
 		if (before === after) continue;
 		const child = compareLoosely(shape.of, before, after);
 		if (child === undefined) continue;
-		const element = itemElement(shape, after);
-		const isAlone = next.every((other, place) => place === index || itemElement(shape, other) !== element);
-		if (!isAlone || itemElement(shape, before) !== element) return undefined;
-		difference.add(element, child);
+		const isAlone = next.every((other, place) => place === index || !haveSameKeys(shape, other, after));
+		if (!isAlone || !haveSameKeys(shape, before, after)) return undefined;
+		difference.add(itemElement(shape, after), child);
 	}
 	return difference.result() ?? NO_DIFFERENCE;
+}
+
+function haveSameKeys({ keys }: KeyedListShape, a: unknown, b: unknown): boolean {
+	if (!isObject(a) || !isObject(b)) return false;
+	return keys.every(({ name, default: fallback = "" }) => (a[name] ?? fallback) === (b[name] ?? fallback));
 }
 
 function compareItems(shape: ListShape, oldList: unknown, nextList: unknown): LooseComparison | undefined {
