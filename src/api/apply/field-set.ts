@@ -2,8 +2,9 @@
  * A set of paths into an object, which is what `fieldsV1` shows of it:
  * `{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`. A path is in the set when nothing or a `.` is below it.
  *
- * A set never changes, and equal sets are one object, as far as the table below remembers: hundreds of thousands
- * of like objects share what says who owns their fields, and most questions of this module end at `===`.
+ * A set never changes, and equal sets are one object as far as the table below remembers: hundreds of thousands of
+ * like objects share what says who owns their fields, and most questions end at `===`. Whether two sets are equal
+ * `===` alone does not tell, since the table forgets.
  */
 import { isObject, setOwn } from "../../kernel/json.ts";
 import { canonicalElement, compareElements } from "./path-element.ts";

@@ -1,4 +1,5 @@
 /** `metadata.managedFields`: who owns which fields, as entries of an object and as something to reckon with. */
+import { deepEqual } from "../../kernel/json.ts";
 import { compareStrings } from "../../kernel/order.ts";
 import type { ManagedFieldsEntry } from "../types/meta.ts";
 import { EMPTY_SET, type FieldSet, idOf, readFieldSet } from "./field-set.ts";
@@ -113,7 +114,8 @@ export function sameOwners(
 	if (ownersA === undefined || ownersB === undefined || ownersA.length !== ownersB.length) return false;
 	return ownersA.every((one) =>
 		ownersB.some(
-			(other) => isSameOwner(one, other) && one.fieldsV1 === other.fieldsV1 && one.apiVersion === other.apiVersion,
+			(other) =>
+				isSameOwner(one, other) && one.apiVersion === other.apiVersion && deepEqual(one.fieldsV1, other.fieldsV1),
 		),
 	);
 }
