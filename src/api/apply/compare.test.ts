@@ -35,8 +35,8 @@ describe("what differs between two states", () => {
 		["the order of items, which does not count", ports(port(1), port(2)), ports(port(2), port(1)), {}, {}],
 		[
 			"what is empty either way",
-			{ metadata: { labels: {} }, spec: {} },
-			{ metadata: {}, spec: { ports: null } },
+			{ spec: { ports: [], selector: {} } },
+			{ spec: { ports: null, selector: null } },
 			{},
 			{},
 		],
