@@ -8,6 +8,7 @@ import type { RequestContext, WriteFlags } from "./ports.ts";
 
 /**
  * @param body Plain data, as JSON.parse gives it.
+ * @param stored The object that the body is a change of, if it is one: parts that are shared are not looked at again.
  * @throws {ApiError} `BadRequest` for a wrong type, kind or version, and under Strict for unknown and repeated fields.
  */
 export function decodeBody(
@@ -15,8 +16,9 @@ export function decodeBody(
 	body: unknown,
 	flags: Pick<WriteFlags, "fieldValidation" | "oddities">,
 	context: RequestContext,
+	stored?: KubeObject,
 ): KubeObject {
-	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
+	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind }, stored);
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
 	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
 	return withMetadata(decoded.object, body);

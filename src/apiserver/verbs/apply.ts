@@ -41,7 +41,7 @@ async function tryApply(
 	if (stored === undefined) return applyNew(ports, target, config, options, context);
 	const { object: data, ownedBy } = applied(ports, target.type, stored.object, config, options, context);
 	requireUnrepeated(options);
-	const proposed = decodeBody(target.type, data, { fieldValidation: "Ignore" }, context);
+	const proposed = decodeBody(target.type, data, { fieldValidation: "Ignore" }, context, stored.object);
 	requireSameName(target, proposed);
 	const object = await applyUpdate(ports, target, stored, proposed, { ...options, ownedBy }, context);
 	return object === undefined ? undefined : { object, isCreated: false };

@@ -39,7 +39,7 @@ export async function patchObject(
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
-		const proposed = decodePatched(target, result, patch, options, context);
+		const proposed = decodePatched(target, result, stored.object, patch, options, context);
 		requireSameName(target, proposed);
 		const object = await applyUpdate(ports, target, stored, proposed, options, context);
 		if (object !== undefined) return { object, isCreated: false };
@@ -79,6 +79,7 @@ function patched(
 function decodePatched(
 	target: Target,
 	result: unknown,
+	stored: KubeObject,
 	patch: ChangePatch,
 	options: UpdateOptions,
 	context: RequestContext,
@@ -88,7 +89,7 @@ function decodePatched(
 		...(patch.type === "json" ? unknownOperationFields(patch.body) : []),
 	];
 	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
-	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
+	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting, stored);
 	if (found.length === 0 || options.fieldValidation === "Ignore") return object;
 	if (options.fieldValidation === "Warn") {
 		for (const text of found) context.warn(text);

@@ -35,7 +35,7 @@ export async function updateObject(
 	options: UpdateOptions,
 	context: RequestContext,
 ): Promise<UpdateAnswer> {
-	const proposed = decodeBody(target.type, body, options, context);
+	const proposed = decodeBody(target.type, body, options, context, shownEntry(ports, target)?.object);
 	requireSameName(target, proposed);
 	for (;;) {
 		const stored = shownEntry(ports, target);
