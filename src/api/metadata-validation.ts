@@ -178,6 +178,14 @@ function validateNoNewFinalizers(next: ObjectMeta, stored: ObjectMeta): readonly
 	];
 }
 
+/** Bytes of UTF-8 that a unit of UTF-16 takes at most. */
+const BYTES_PER_UNIT_MAX = 3;
+
+/** Every write asks, and short texts need not be encoded to know. */
+function isLonger(text: string, bytesMax: number): boolean {
+	return text.length * BYTES_PER_UNIT_MAX > bytesMax && byteLength(text) > bytesMax;
+}
+
 function validateManagedFields(entry: ManagedFieldsEntry, index: number): readonly FieldError[] {
 	const field = `metadata.managedFields[${index}]`;
 	const { operation, fieldsType = "", manager = "", subresource = "", fieldsV1 } = entry;
@@ -188,10 +196,8 @@ function validateManagedFields(entry: ManagedFieldsEntry, index: number): readon
 		...(fieldsType === "" || fieldsType === "FieldsV1"
 			? []
 			: [invalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`")]),
-		...(byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(`${field}.manager`, MANAGER_BYTES_MAX)] : []),
-		...(byteLength(subresource) > SUBRESOURCE_BYTES_MAX
-			? [tooLong(`${field}.subresource`, SUBRESOURCE_BYTES_MAX)]
-			: []),
+		...(isLonger(manager, MANAGER_BYTES_MAX) ? [tooLong(`${field}.manager`, MANAGER_BYTES_MAX)] : []),
+		...(isLonger(subresource, SUBRESOURCE_BYTES_MAX) ? [tooLong(`${field}.subresource`, SUBRESOURCE_BYTES_MAX)] : []),
 		...(fieldsV1 === undefined || isObject(fieldsV1)
 			? []
 			: [invalid(`${field}.fieldsV1`, fieldsV1, "must be an object")]),

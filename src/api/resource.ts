@@ -2,6 +2,7 @@
  * A resource of the API as one table entry: routing, discovery, defaulting, validation and printing
  * all read it, so that a kind is added in one place.
  */
+import type { ApplyShape } from "./apply/shape.ts";
 import type { FieldError } from "./field-error.ts";
 import type { Decoded, TypeMeta } from "./schema/decode.ts";
 import type { SchemaProps } from "./structural/schema-props.ts";
@@ -142,6 +143,10 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 	readonly decode?: (body: unknown, expected: TypeMeta) => Decoded;
 	/** Absent: the kind has no `scale`, or is a workload. */
 	readonly scale?: ScaleRules;
+	/** How server-side apply sees the kind. Absent: as its message says. The same shape every time. */
+	applyShape?(): ApplyShape;
+	/** Paths, beside `spec`, that a write of the status leaves as they are. */
+	readonly keptByStatus?: readonly (readonly string[])[];
 	/** Why a name is wrong, one text per broken rule; `isPrefix` for generateName. */
 	readonly nameProblems: NameRule;
 	/** Finalizers need not be fully qualified. */

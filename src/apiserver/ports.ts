@@ -33,6 +33,8 @@ export interface RequestContext {
 	readonly user: User;
 	/** Text of a Warning header; the same text is sent once. */
 	warn(text: string): void;
+	/** Owns what is written when the request does not say who does: the program that asks. */
+	readonly manager?: string;
 	/** Aborts when the client has gone or the request's time is over. */
 	readonly signal?: AbortSignal;
 }
@@ -44,6 +46,10 @@ export interface WriteFlags {
 	readonly fieldValidation: FieldValidation;
 	/** What the parser found odd, such as fields that came twice; told together with unknown fields. */
 	readonly oddities?: readonly string[];
+	/** Who is to own what is written; "" is nobody in particular, see {@link RequestContext.manager}. */
+	readonly fieldManager?: string;
+	/** An apply takes over what others own. */
+	readonly force?: boolean;
 }
 
 export const PLAIN_WRITE: WriteFlags = { dryRun: false, fieldValidation: "Warn" };

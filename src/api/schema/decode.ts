@@ -5,7 +5,7 @@
  *
  * Every write passes here, so the walk allocates nothing but its result.
  */
-import { isObject, setOwn } from "../../kernel/json.ts";
+import { isObject, ownValue, setOwn } from "../../kernel/json.ts";
 import { canonicalQuantity } from "../quantity.ts";
 import { DEPTH_MAX, isDeeperThan } from "./depth.ts";
 import type { Field, Scalar } from "./notation.ts";
@@ -36,13 +36,15 @@ export interface WrongBody {
  * @param schemaName The message that the endpoint takes, such as `core.Service`.
  * @param value Parsed JSON. It is not changed, and only free-form parts of it are shared with the result.
  * @param expected What the endpoint takes; fills in a missing kind and apiVersion.
+ * @param known An object that was decoded before, frozen: what the value has in common with it, as the very same
+ * object, is taken as it is. So writers in the process, and patches, pay for what they change.
  */
-export function decodeObject(schemaName: string, value: unknown, expected: TypeMeta): Decoded {
+export function decodeObject(schemaName: string, value: unknown, expected: TypeMeta, known?: object): Decoded {
 	const head = headOf(value, expected);
 	if (head.kind === "wrong") return head;
 	if (!isObject(value)) return unrecognized(expected, `cannot unmarshal ${jsonType(value)}`);
 	const decoder = new Decoder();
-	const object = decoder.struct(messageOf(schemaName), value, { ...expected });
+	const object = decoder.struct(messageOf(schemaName), value, { ...expected }, known);
 	if (decoder.wrong !== undefined) return wrong(expected, expected, decoder.wrong);
 	return { kind: "ok", object: object as Record<string, unknown> & TypeMeta, unknown: decoder.unknown };
 }
@@ -111,7 +113,12 @@ class Decoder {
 		if (root !== "") this.#path.push(root);
 	}
 
-	struct(message: Message, value: Record<string, unknown>, out: Record<string, unknown>): Record<string, unknown> {
+	struct(
+		message: Message,
+		value: Record<string, unknown>,
+		out: Record<string, unknown>,
+		known?: object,
+	): Record<string, unknown> {
 		for (const key of Object.keys(value)) {
 			const field = message.fields.get(key);
 			if (field === undefined) {
@@ -120,14 +127,22 @@ class Decoder {
 			}
 			const given = value[key];
 			if (given === null || given === undefined) continue;
-			this.#path.push(key);
-			const decoded = this.#field(message, field, given);
-			this.#path.pop();
+			const before = known === undefined ? undefined : ownValue(known, key);
+			const decoded =
+				before === given && typeof given === "object" ? given : this.#member(message, field, given, before);
 			if (decoded !== undefined) out[key] = decoded;
 		}
 		for (const field of message.nullWhenEmpty) out[field.name] ??= null;
 		for (const field of message.zeroWhenAbsent) out[field.name] ??= zeroOf(field);
 		return out;
+	}
+
+	#member(parent: Message, field: Field, given: unknown, known: unknown): unknown {
+		this.#path.push(field.name);
+		const isStruct = field.type === "message" && field.shape === "one" && isObject(known);
+		const decoded = isStruct ? this.#one(parent, field, given, known) : this.#field(parent, field, given);
+		this.#path.pop();
+		return decoded;
 	}
 
 	/** Undefined when the field drops out. */
@@ -165,10 +180,10 @@ class Decoder {
 		return entries;
 	}
 
-	#one(parent: Message, field: Field, given: unknown): unknown {
+	#one(parent: Message, field: Field, given: unknown, known?: object): unknown {
 		if (field.type !== "message") return this.#scalar(parent, field.type, given);
 		if (!isObject(given)) return this.#refuse(parent, given, goType(field));
-		return this.struct(messageOf(field.messageName), given, {});
+		return this.struct(messageOf(field.messageName), given, {}, known);
 	}
 
 	#scalar(parent: Message, type: Scalar, given: unknown): unknown {

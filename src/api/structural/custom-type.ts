@@ -16,6 +16,7 @@ import type {
 	CustomResourceVersion,
 } from "../types/apiextensions.ts";
 import type { KubeObject } from "../types/meta.ts";
+import { shapeOfResource } from "./apply-shape.ts";
 import { decodeCustom } from "./custom-decode.ts";
 import { scaleRulesOf } from "./custom-scale.ts";
 import { customTable } from "./custom-table.ts";
@@ -73,6 +74,7 @@ function typeOf(
 		storagePrefix: spaceOf(spec),
 		storedForm: storedFormOf(spec, version, schema),
 		schema: "",
+		applyShape: () => shapeOfResource(schema),
 		custom: { schema, listKind: names.listKind ?? `${names.kind}List`, isTerminating },
 		decode: (body, expected) => decodeCustom(body, schema, expected),
 		...(version.subresources?.scale === undefined ? {} : { scale: scaleRulesOf(version.subresources.scale) }),

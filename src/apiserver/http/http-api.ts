@@ -1,5 +1,7 @@
 /** The API over HTTP: one function from a request to a response, whatever the socket is. */
+
 import { ApiError, badRequest, internalError } from "../../api/status.ts";
+import { utf8 } from "../../kernel/bytes.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
 import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
@@ -112,7 +114,12 @@ export class HttpApi {
 				request,
 			);
 		}
-		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
+		const context: RequestContext = {
+			user,
+			warn: (text) => warnings.add(text),
+			manager: managerOf(request.header("user-agent")),
+			signal: request.signal,
+		};
 		const ports = {
 			server,
 			hub: this.#hub,
@@ -164,6 +171,20 @@ export class HttpApi {
 			...(warnings.size > 0 ? { warning: warningHeaders(warnings) } : {}),
 		};
 	}
+}
+
+/** Bytes: what a manager's name may have. */
+const MANAGER_BYTES_MAX = 128;
+
+/** Who writes, when the request names no manager: the program, without its version. */
+function managerOf(userAgent = ""): string {
+	const [program = ""] = userAgent.split("/");
+	let name = "";
+	for (const character of program.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")) {
+		if (utf8(name + character).length > MANAGER_BYTES_MAX) break;
+		name += character;
+	}
+	return name;
 }
 
 const AUDIT_ID_CHARACTERS_MAX = 64;

@@ -1,5 +1,6 @@
 /** PUT of an object or of its status, and the part of a PATCH that comes after the patch was applied. */
 
+import { sameOwners } from "../../api/apply/managed-fields.ts";
 import { required } from "../../api/field-error.ts";
 import { validateMetadataUpdate } from "../../api/metadata-validation.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
@@ -7,6 +8,7 @@ import type { KubeObject } from "../../api/types/meta.ts";
 import { deepEqual } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
 import { decodeBody } from "../decode-body.ts";
+import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
 import { raisesGeneration } from "../generation.ts";
 import { updatedMetadata } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
@@ -15,7 +17,9 @@ import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-pl
 import { createObject } from "./create.ts";
 
 export interface UpdateOptions extends WriteFlags {
-	readonly subresource?: "status" | "finalize";
+	readonly subresource?: "status" | "finalize" | "scale";
+	/** An apply knows already who owns what. */
+	readonly ownedBy?: ManagedFields;
 }
 
 export interface UpdateAnswer {
@@ -31,7 +35,7 @@ export async function updateObject(
 	options: UpdateOptions,
 	context: RequestContext,
 ): Promise<UpdateAnswer> {
-	const proposed = decodeBody(target.type, body, options, context);
+	const proposed = decodeBody(target.type, body, options, context, shownEntry(ports, target)?.object);
 	requireSameName(target, proposed);
 	for (;;) {
 		const stored = shownEntry(ports, target);
@@ -53,7 +57,8 @@ function requireUnbound({ type, name }: Target, { metadata: { uid = "" } }: Kube
 	throw conflict(type, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
 }
 
-function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
+/** @throws {ApiError} `BadRequest` */
+export function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
 	if (metadata.name !== "" && metadata.name !== name) {
 		throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 	}
@@ -78,12 +83,12 @@ export async function applyUpdate(
 ): Promise<KubeObject | undefined> {
 	const { type } = target;
 	requireMeantVersion(target, stored.object, proposed);
-	const next = preparedUpdate(target, stored.object, proposed, options, context);
+	const next = preparedUpdate(ports, target, stored.object, proposed, options, context);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
 	requireValidUpdate(target, plan.object, stored.object, options);
 	for (const text of type.warnings(plan.object, stored.object)) context.warn(text);
 	const isGone = isFinished(plan.object);
-	if (!isGone && deepEqual(plan.object, stored.object)) return stored.object;
+	if (!isGone && changesNothing(plan.object, stored.object)) return stored.object;
 	if (options.dryRun) return plan.object;
 	const final: WritePlan = isGone ? planRemoval(ports, type, stored, plan.object) : plan;
 	const result = await commitPlan(ports, type, final);
@@ -110,18 +115,31 @@ function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metad
 	if (resourceVersion !== stored.metadata.resourceVersion) throw conflict(type, name, OBJECT_MODIFIED);
 }
 
+/** When somebody owned something last is no change by itself. */
+function changesNothing(
+	{ metadata, ...next }: KubeObject,
+	{ metadata: storedMetadata, ...stored }: KubeObject,
+): boolean {
+	const { managedFields, ...others } = metadata;
+	const { managedFields: storedFields, ...storedOthers } = storedMetadata;
+	return deepEqual(others, storedOthers) && deepEqual(next, stored) && sameOwners(managedFields, storedFields);
+}
+
 function preparedUpdate(
+	ports: ServerPorts,
 	{ type }: Target,
 	stored: KubeObject,
 	proposed: KubeObject,
-	{ subresource }: UpdateOptions,
+	options: UpdateOptions,
 	context: RequestContext,
 ): KubeObject {
+	const { subresource } = options;
 	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
-	const defaulted = type.withDefaults(merged);
-	const next = prepare(type, defaulted, stored, subresource);
+	const tracked = trackedUpdate(ports, type, stored, type.withDefaults(merged), options, context);
+	const next = prepare(type, tracked, stored, subresource);
 	// What a controller reports, annotations of the status write included, is no change of what is wanted.
-	if (subresource !== undefined || !raisesGeneration(type, next, stored)) return next;
+	const isReport = subresource === "status" || subresource === "finalize";
+	if (isReport || !raisesGeneration(type, next, stored)) return next;
 	return { ...next, metadata: { ...next.metadata, generation: (stored.metadata.generation ?? 0) + 1 } };
 }
 

@@ -15,6 +15,7 @@ export const PATCH_TYPES: Readonly<Record<string, string>> = {
 	merge: "application/merge-patch+json",
 	json: "application/json-patch+json",
 	strategic: "application/strategic-merge-patch+json",
+	apply: "application/apply-patch+yaml",
 };
 
 /** Sends it, writes it into the trace, and lets everything happen that needs no time. */
