@@ -98,7 +98,8 @@ class Decoder {
 			const given = value[key];
 			if (given === null || given === undefined) continue;
 			const before = known === undefined ? undefined : ownValue(known, key);
-			const decoded = before === given && typeof given === "object" ? given : this.#member(message, field, given, before);
+			const decoded =
+				before === given && typeof given === "object" ? given : this.#member(message, field, given, before);
 			if (decoded !== undefined) out[key] = decoded;
 		}
 		for (const field of message.nullWhenEmpty) out[field.name] ??= null;
