@@ -37,6 +37,11 @@ export function network(value: string): PlaneOptions["network"] {
 	throw new InvalidArgumentError("Want none or userspace.");
 }
 
+export function nodeName(value: string): string {
+	if (value !== "") return value;
+	throw new InvalidArgumentError("Want the name of a node, such as n1; without the flag it is the view of none.");
+}
+
 export function runtime(value: string): PlaneOptions["runtime"] {
 	if (value === "echo" || value === "process") return value;
 	throw new InvalidArgumentError("Want echo or process.");

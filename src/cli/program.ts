@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
 import { addDnsCommand } from "./dns.ts";
 import { addFailCommands } from "./fail.ts";
+import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
@@ -10,16 +11,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = [
-	"apiserver",
-	"controllers",
-	"kubelet",
-	"proxy",
-	"explain",
-	"migrate",
-	"exec",
-	"shell",
-] as const;
+const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "explain", "migrate", "exec", "shell"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -32,6 +24,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addUpCommand(root, setStatus);
 	addFailCommands(root);
 	addDnsCommand(root, setStatus);
+	addProxyCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
 	addWatchCostCommand(root);
 	addVersionCommand(root);

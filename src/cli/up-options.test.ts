@@ -47,6 +47,7 @@ describe("the flags of up", () => {
 		{ args: ["--service-node-port-range", "2-1"] },
 		{ args: ["--network", "netns"] },
 		{ args: ["--nodes", "1e3"] },
+		{ args: ["--as-node", ""] },
 		{ args: ["--endpointslice-updates-batch-period", "-1s"] },
 		{ args: ["--endpoint-updates-batch-period", "-1s"] },
 		{ args: ["--mirroring-endpointslice-updates-batch-period", "-500ms"] },

@@ -10,6 +10,7 @@ import {
 	hostAndPort,
 	list,
 	network,
+	nodeName,
 	portRange,
 	runtime,
 	whole,
@@ -39,6 +40,8 @@ export interface UpFlags {
 	readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
 	readonly retryBudget: number;
 	readonly nodeMonitorGracePeriod: number;
+	readonly maxRequestsInflight: number;
+	readonly maxMutatingRequestsInflight: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
 	readonly runtime: PlaneOptions["runtime"];
@@ -87,6 +90,8 @@ const ROWS: readonly Row[] = [
 		"15",
 	],
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
+	["--max-requests-inflight <n>", "reads that are answered at once, before 429", whole(1, 100_000), "400"],
+	["--max-mutating-requests-inflight <n>", "writes that are answered at once, before 429", whole(1, 100_000), "200"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
 	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
@@ -105,7 +110,9 @@ export function addUpOptions(up: Command): void {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
 	up.addOption(
-		new Option("--as-node <node>", "node whose view of Services the gateway has").default("", "none: nothing is local"),
+		new Option("--as-node <node>", "node whose view of Services the gateway has")
+			.argParser(nodeName)
+			.default("", "none: nothing is local"),
 	);
 	up.option("--log-decisions", "log where each connection to a Service goes, and why: a line of JSON on stderr");
 	up.option("--pod-listeners", "pods 10.a.b.c listen at 127.a.b.c, on ports that their containers name (Linux)");
@@ -153,6 +160,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		mirroringEndpointSliceUpdatesBatchPeriodMs: flags.mirroringEndpointsliceUpdatesBatchPeriod,
 		retryBudget: flags.retryBudget,
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
+		requestsInFlight: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
 		controllers: flags.controllers,
 		network: flags.network,
 		runtime: flags.runtime,

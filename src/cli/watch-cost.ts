@@ -57,6 +57,7 @@ async function show(service: string, flags: WatchCostFlags): Promise<void> {
 		forMs: flags.for,
 		signal: stopping.signal,
 		told: print,
+		deleted: () => process.stderr.write(`services "${service}" was deleted\n`),
 	});
 	if (output === "text") process.stdout.write(`total ${costLine(total, nodes)}\n`);
 }

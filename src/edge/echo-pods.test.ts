@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { VirtualClock } from "../testing/virtual-clock.ts";
-import type { EchoPod } from "./echo-pod.ts";
+import type { EchoPod, PodPort } from "./echo-pod.ts";
 import { EchoPods } from "./echo-pods.ts";
 
 function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod {
@@ -20,6 +20,10 @@ function echoPod(name: string, ip: string, more: Partial<EchoPod> = {}): EchoPod
 		isTerminating: false,
 		...more,
 	};
+}
+
+function tcp(port: number): PodPort {
+	return { port, protocol: "TCP" };
 }
 
 function connected(pods: EchoPods, ip: string, port = 8080): Duplex {
@@ -118,6 +122,39 @@ describe("EchoPods", () => {
 		pods.put(echoPod("web-2", "10.244.0.2"));
 		pods.remove("default/web-1");
 		expect(await ask(connected(pods, "10.244.0.2"), "GET /hostname HTTP/1.0\r\n\r\n")).toMatch(/web-2$/);
+	});
+
+	test.each<{ rule: string; old: Partial<EchoPod>; late: Partial<EchoPod>; port: number; answers: string }>([
+		{ rule: "that names the port", old: { ports: [tcp(80)] }, late: { ports: [tcp(81)] }, port: 80, answers: "old" },
+		{
+			rule: "that came last, of equals",
+			old: { ports: [tcp(80)] },
+			late: { ports: [tcp(80)] },
+			port: 80,
+			answers: "late",
+		},
+		{ rule: "that came last, if no one does", old: {}, late: { ports: [tcp(81)] }, port: 80, answers: "late" },
+		{
+			rule: "whose process has the port",
+			old: { forwards: { 80: 1 } },
+			late: { forwards: {} },
+			port: 80,
+			answers: "old",
+		},
+		{ rule: "that is no process, if no one has", old: {}, late: { forwards: { 81: 1 } }, port: 80, answers: "old" },
+		{
+			rule: "that names it for the protocol",
+			old: { ports: [tcp(80)] },
+			late: { ports: [{ port: 80, protocol: "UDP" }] },
+			port: 80,
+			answers: "old",
+		},
+	])("of pods with one node's address the one answers $rule", ({ old, late, port, answers }) => {
+		const pods = new EchoPods({ clock: new VirtualClock(), answered: () => undefined });
+		pods.put(echoPod("old", "192.168.0.1", { ...old, isReady: false }));
+		pods.put(echoPod("late", "192.168.0.1", late));
+		pods.put(echoPod("old", "192.168.0.1", old));
+		expect(pods.at("192.168.0.1", port)?.name).toBe(answers);
 	});
 
 	test("ends the connections of a pod that is gone or replaced, not those of one that only changed", async () => {

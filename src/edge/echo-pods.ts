@@ -3,6 +3,7 @@
  * they went. Every port of a pod answers.
  */
 import type { Duplex } from "node:stream";
+import type { Protocol } from "../api/types/meta.ts";
 import { EchoHttp, type EchoPorts } from "./echo-http.ts";
 import { serveEchoHttp2 } from "./echo-http2.ts";
 import type { EchoPod, Served } from "./echo-pod.ts";
@@ -27,7 +28,7 @@ const LINGER_MS = 500;
 export class EchoPods {
 	readonly #ports: EchoPorts;
 	readonly #pods = new Map<string, LivePod>();
-	/** Pods of one node's network share its address: the one that came last answers. */
+	/** Pods of one node's network share its address; in the order in which they came. */
 	readonly #byIP = new Map<string, readonly LivePod[]>();
 	readonly #http: EchoHttp;
 
@@ -41,10 +42,13 @@ export class EchoPods {
 		const known = this.#pods.get(pod.key);
 		if (known !== undefined && known.pod.uid !== pod.uid) this.remove(pod.key);
 		const live = this.#pods.get(pod.key) ?? { pod, connections: new Set(), followers: new Set() };
-		this.#withdraw(live);
+		this.#withdraw(live, pod.ips);
 		live.pod = pod;
 		this.#pods.set(pod.key, live);
-		for (const ip of pod.ips) this.#byIP.set(ip, [...(this.#byIP.get(ip) ?? []), live]);
+		for (const ip of pod.ips) {
+			const there = this.#byIP.get(ip) ?? [];
+			if (!there.includes(live)) this.#byIP.set(ip, [...there, live]);
+		}
 		for (const changed of [...live.followers]) changed();
 	}
 
@@ -61,18 +65,31 @@ export class EchoPods {
 	}
 
 	#end(live: LivePod): void {
-		this.#withdraw(live);
+		this.#withdraw(live, []);
 		for (const connection of live.connections) connection.destroy();
 	}
 
-	/** The pod that has the address. */
-	at(ip: string): EchoPod | undefined {
-		return this.#byIP.get(ip)?.at(-1)?.pod;
+	/** The pod that has the address; of several, the one that has the port. */
+	at(ip: string, port: number, protocol: Protocol = "TCP"): EchoPod | undefined {
+		return this.#liveAt(ip, port, protocol)?.pod;
+	}
+
+	/** Of equals, the one that came last. */
+	#liveAt(ip: string, port: number, protocol: Protocol): LivePod | undefined {
+		let best: LivePod | undefined;
+		let bestClaim = 0;
+		for (const live of this.#byIP.get(ip) ?? []) {
+			const claim = claimOf(live.pod, port, protocol);
+			if (claim < bestClaim) continue;
+			best = live;
+			bestClaim = claim;
+		}
+		return best;
 	}
 
 	/** The client's end of a new connection; undefined when no pod has the address. */
 	connect(ip: string, port: number): Duplex | undefined {
-		const live = this.#byIP.get(ip)?.at(-1);
+		const live = this.#liveAt(ip, port, "TCP");
 		if (live === undefined) return undefined;
 		const [client, end] = memoryPair();
 		live.connections.add(end);
@@ -83,13 +100,15 @@ export class EchoPods {
 	}
 
 	/** Every port of a pod sends datagrams back as they came; undefined when no pod without a process has the address. */
-	answerDatagram(ip: string, bytes: Uint8Array): Uint8Array | undefined {
-		const pod = this.at(ip);
+	answerDatagram(ip: string, port: number, bytes: Uint8Array): Uint8Array | undefined {
+		const pod = this.at(ip, port, "UDP");
 		return pod === undefined || pod.forwards !== undefined ? undefined : bytes;
 	}
 
-	#withdraw(live: LivePod): void {
+	/** From the addresses that it does not keep. */
+	#withdraw(live: LivePod, kept: readonly string[]): void {
 		for (const ip of live.pod.ips) {
+			if (kept.includes(ip)) continue;
 			const left = (this.#byIP.get(ip) ?? []).filter((each) => each !== live);
 			if (left.length === 0) this.#byIP.delete(ip);
 			else this.#byIP.set(ip, left);
@@ -114,6 +133,13 @@ export class EchoPods {
 		};
 		end.on("data", read).on("end", ended);
 	}
+}
+
+/** How much the port is this pod's: named by a container, or one of an echo, whose every port answers, or nobody's. */
+function claimOf({ ports, forwards }: EchoPod, port: number, protocol: Protocol): number {
+	if (forwards !== undefined && protocol === "TCP") return forwards[port] === undefined ? 0 : 2;
+	if (ports.some((each) => each.port === port && each.protocol === protocol)) return 2;
+	return forwards === undefined ? 1 : 0;
 }
 
 function servedOf(live: LivePod, ip: string, port: number): Served {

@@ -276,6 +276,40 @@ describe("gzip", () => {
 	});
 });
 
+describe("a body in pieces", () => {
+	function* hundred(made: number[]): Iterable<Uint8Array> {
+		for (let piece = 0; piece < 100; piece++) {
+			made.push(piece);
+			yield Buffer.alloc(100_000, String(piece % 10));
+		}
+	}
+	const inPieces = (made: number[]): HttpsTestServerOptions => ({
+		handler: () => () => Promise.resolve({ status: 200, headers: {}, body: { pieces: hundred(made) } }),
+	});
+
+	test.each(["gzip", "identity"])("arrives whole, in order, for Accept-Encoding %s", async (accepted) => {
+		await start(inPieces([]));
+		const { headers, body } = await request("GET", "/", undefined, { headers: { "accept-encoding": accepted } });
+		const whole = headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
+		expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
+		expect(whole.equals(Buffer.concat([...hundred([])]))).toBe(true);
+	});
+
+	test("is not made for HEAD, and no further when the client has left", async () => {
+		const made: number[] = [];
+		await start(inPieces(made));
+		await request("HEAD", "/");
+		expect(made).toEqual([]);
+		const socket = await tls();
+		socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+		await once(socket, "data");
+		socket.pause();
+		socket.destroy();
+		await server.close(60_000);
+		expect(made.length).toBeLessThan(100);
+	});
+});
+
 describe("close", () => {
 	async function watching(): Promise<TLSSocket> {
 		const socket = await tls();

@@ -3,11 +3,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { createGzip, gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
-import { type HttpRequest, type HttpResponse, isStream, type StreamBody } from "../apiserver/http/message.ts";
+import {
+	type HttpRequest,
+	type HttpResponse,
+	isInPieces,
+	isStream,
+	type PiecesBody,
+	type StreamBody,
+} from "../apiserver/http/message.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface HttpsServerLimits {
@@ -123,6 +131,7 @@ export class HttpsServer {
 		try {
 			const answer = await this.#handler(request);
 			if (isStream(answer.body)) this.#stream(message, response, answer, answer.body);
+			else if (isInPieces(answer.body)) await this.#pieces(message, response, answer, answer.body);
 			else await this.#finish(message, response, answer, answer.body);
 		} catch {
 			response.destroy(); // The socket broke while the answer was on its way: nobody is left to tell.
@@ -148,6 +157,26 @@ export class HttpsServer {
 			"content-length": bytes.length,
 		});
 		response.end(message.method === "HEAD" ? undefined : bytes);
+	}
+
+	/** Without its length: a client that keeps the connection reads chunks. */
+	async #pieces(
+		message: IncomingMessage,
+		response: ServerResponse,
+		answer: HttpResponse,
+		{ pieces }: PiecesBody,
+	): Promise<void> {
+		const wantsGzip = ACCEPTS_GZIP.test(String(message.headers["accept-encoding"]));
+		const encoding = wantsGzip ? { "content-encoding": "gzip", vary: "Accept-Encoding" } : {};
+		const ending = this.#isClosing ? { connection: "close" } : {};
+		response.writeHead(answer.status, { ...headersOf(answer), ...encoding, ...ending });
+		if (message.method === "HEAD") {
+			response.end();
+			return;
+		}
+		const readable = Readable.from(pieces, { highWaterMark: 1 });
+		if (wantsGzip) await pipeline(readable, createGzip({ level: 1 }), response);
+		else await pipeline(readable, response);
 	}
 
 	#stream(message: IncomingMessage, response: ServerResponse, answer: HttpResponse, body: StreamBody): void {

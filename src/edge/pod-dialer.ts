@@ -10,7 +10,7 @@ import { KEEP_ALIVE_MS } from "./splice.ts";
 /** Pods as they are reached in memory. */
 export interface ReachablePods {
 	connect(ip: string, port: number): Duplex | undefined;
-	at(ip: string): Pick<EchoPod, "forwards"> | undefined;
+	at(ip: string, port: number): Pick<EchoPod, "forwards"> | undefined;
 }
 
 export class PodDialer implements Dialer<Duplex> {
@@ -24,7 +24,7 @@ export class PodDialer implements Dialer<Duplex> {
 	}
 
 	dial({ ip, port }: Target, signal: AbortSignal): Promise<DialResult<Duplex>> {
-		const forwards = this.#pods.at(ip)?.forwards;
+		const forwards = this.#pods.at(ip, port)?.forwards;
 		if (forwards !== undefined) return dialForward(ip, port, forwards[port], signal);
 		const stream = this.#pods.connect(ip, port);
 		if (stream !== undefined) return Promise.resolve({ kind: "connected", stream });
@@ -68,7 +68,10 @@ export function dialTcp(host: string, port: number, signal: AbortSignal): Promis
 			resolve(result);
 		};
 		const connected = (): void => settle({ kind: "connected", stream: socket });
-		const failed = (error: Error): void => settle({ kind: "failed", message: error.message });
+		const failed = (error: NodeJS.ErrnoException): void => {
+			const isUnknownHost = error.code === "ENOTFOUND" || error.code === "EAI_AGAIN";
+			settle({ kind: "failed", message: error.message, ...(isUnknownHost ? { isUnknownHost } : {}) });
+		};
 		const abort = (): void => {
 			settle({ kind: "failed", message: `connect ETIMEDOUT ${host}:${port}` });
 			socket.destroy();

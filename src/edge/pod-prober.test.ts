@@ -93,7 +93,14 @@ describe("a probe", () => {
 	});
 
 	test("by HTTPS fails where nobody speaks TLS", async () => {
-		expect(await prober().probe({ ...HTTP, scheme: "HTTPS" }, IP, 500)).toMatch(/^Get "https:\/\/10.244.0.2:80\/": /);
+		const says = 'Get "https://10.244.0.2:80/": http: server gave HTTP response to HTTPS client';
+		expect(await prober().probe({ ...HTTP, scheme: "HTTPS" }, IP, 500)).toBe(says);
+		const [client, server] = memoryPair();
+		server.once("data", () => server.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+		const made = new PodProber({ whenTold: () => Promise.resolve(), dial: () => Promise.resolve(client) });
+		const action = { ...HTTP, scheme: "HTTPS" } as const;
+		const outcome = made.probe({ ip: IP, action, timeoutMs: 1_000 }, new AbortController().signal);
+		expect(await outcome).toEqual({ isSuccess: false, message: says });
 	});
 
 	test("by HTTP carries the spec's headers, which replace its own", async () => {

@@ -100,7 +100,12 @@ const TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiti
 
 function reasonOf(error: unknown): string {
 	const { code, message } = error as Error & { code?: string };
-	return code === "ECONNRESET" ? "EOF" : message;
+	if (code === "ECONNRESET") return "EOF";
+	if (code === undefined || !/^(ERR_SSL_|EPROTO)/.test(code)) return message;
+	// The server's own words, such as ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION; without them it speaks no TLS.
+	const [, alert] = /_ALERT_(.+)$/.exec(code) ?? [];
+	if (alert === undefined) return "http: server gave HTTP response to HTTPS client";
+	return `remote error: tls: ${alert.toLowerCase().replaceAll("_", " ")}`;
 }
 
 function statusOf(

@@ -12,6 +12,8 @@ export interface ProcessStart {
 	readonly cwd: string;
 	/** Told each line that it prints. */
 	output(text: string): void;
+	/** It has ended, and its group with it; what has left the group may still be there. */
+	over(): void;
 }
 
 /** What a shell reports for a process that a signal ended. */
@@ -54,6 +56,7 @@ class ProcessContainer implements RunningContainer {
 		this.#child.once("exit", () => {
 			this.#isOver = true;
 			killGroup(this.#child);
+			start.over();
 		});
 		this.ended = exitOf(this.#child);
 	}

@@ -123,6 +123,22 @@ describe("a container as a process", () => {
 		expect(isAlive(child)).toBe(false);
 	});
 
+	test.skipIf(process.platform !== "linux").each(["ends by itself", "is told to stop", "ends with its runtime"])(
+		"that %s takes along what it started in a session of its own",
+		async (how) => {
+			const script = 'setsid sh -c "echo \\$\\$; exec sleep 60 >/dev/null 2>&1" & sleep 0.2; echo up; ';
+			const command = sh(`${script}${how === "ends by itself" ? "exit 0" : "wait; sleep 60"}`);
+			const { runtime, running, printed, lines } = await started({ command });
+			await printed(2);
+			const child = Number(lines.find((line) => line !== "up"));
+			if (how === "is told to stop") running.stop("SIGKILL");
+			if (how === "ends with its runtime") await runtime.stop(0);
+			await running.ended;
+			for (let tries = 0; tries < 100 && isAlive(child); tries++) await new Promise((resolve) => setImmediate(resolve));
+			expect([Number.isInteger(child), isAlive(child)]).toEqual([true, false]);
+		},
+	);
+
 	test("that ignores SIGTERM is killed when its runtime stops", async () => {
 		const { runtime, running, printed } = await started({
 			command: sh('trap "" TERM; echo up; while :; do sleep 60; done'),

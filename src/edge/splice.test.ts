@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Accepted } from "../proxy/ports.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { memoryPair } from "./memory-pair.ts";
-import { PodDialer } from "./pod-dialer.ts";
+import { dialTcp, PodDialer } from "./pod-dialer.ts";
 import { reset, splice } from "./splice.ts";
 import { TcpListeners } from "./tcp-listeners.ts";
 
@@ -155,6 +155,11 @@ describe("PodDialer", () => {
 		result.stream.destroy();
 		const refused = await dialer.dial({ ip: "127.0.0.1", port: await freePort() }, never);
 		expect(refused).toMatchObject({ kind: "failed", message: expect.stringContaining("ECONNREFUSED") });
+	});
+
+	test("says of a name that stands for no address that it does not know it", async () => {
+		expect(await dialTcp("no-such-host.invalid", 80, never)).toMatchObject({ kind: "failed", isUnknownHost: true });
+		expect(await dialTcp("127.0.0.1", await freePort(), never)).not.toHaveProperty("isUnknownHost");
 	});
 
 	test("dials the process that stands for a pod, at its port of this machine", async () => {

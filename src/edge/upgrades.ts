@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import type { HttpResponse } from "../apiserver/http/message.ts";
-import { isStream } from "../apiserver/http/message.ts";
+import { NO_BYTES } from "../kernel/bytes.ts";
 
 /** A raw SPDY connection in binary messages: what kubectl 1.31 and newer ask for. */
 const TUNNEL_PROTOCOL = "SPDY/3.1+portforward.k8s.io";
@@ -44,7 +44,12 @@ export function spdyConnection(message: IncomingMessage, socket: Duplex, head: B
 /** An answer in HTTP, and the end of the connection. */
 export function refuseUpgrade(socket: Duplex, { status, headers, body }: HttpResponse): void {
 	const type = headers["content-type"];
-	writeRefusal(socket, status, typeof type === "string" ? type : "text/plain", isStream(body) ? Buffer.alloc(0) : body);
+	writeRefusal(
+		socket,
+		status,
+		typeof type === "string" ? type : "text/plain",
+		body instanceof Uint8Array ? body : NO_BYTES,
+	);
 }
 
 function writeRefusal(socket: Duplex, status: number, type: string, body: Uint8Array): void {

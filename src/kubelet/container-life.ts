@@ -21,7 +21,9 @@ export interface ContainerLifePorts {
 	/** undefined: its probes are taken to succeed. */
 	readonly prober: Prober | undefined;
 	readonly backOff: BackOffLimits;
-	start(container: Container): RunningContainer;
+	start(container: Container, isAgain: boolean): RunningContainer;
+	/** A run is over; `isAgain`: another one follows. */
+	ended(container: Container, exit: Termination, isAgain: boolean): void;
 	event(type: "Normal" | "Warning", reason: string, message: string): void;
 	/** `run` has changed. */
 	changed(): void;
@@ -40,6 +42,7 @@ export class ContainerLife {
 	readonly #specs: readonly ProbeSpec[];
 	/** Aborts when the Pod is gone. */
 	readonly #gone: AbortSignal;
+	/** Aborts when it is not started again: its Pod is being deleted, or gone. */
 	readonly #stopping = new AbortController();
 	#running: RunningContainer | undefined;
 	#isKilled = false;
@@ -58,6 +61,7 @@ export class ContainerLife {
 		this.#container = container;
 		this.#specs = ports.prober === undefined ? [] : probesOf(container);
 		this.#gone = gone;
+		gone.addEventListener("abort", () => this.#stopping.abort(gone.reason), { once: true });
 		this.#phase = { kind: "running", startedMs: ports.clock.wallMs() };
 	}
 
@@ -79,16 +83,22 @@ export class ContainerLife {
 	/** Resolves when it has ended and is not started again. */
 	async live(startedMs: number): Promise<void> {
 		let exit = await this.#runOnce(startedMs);
-		while (!this.#stopping.signal.aborted && !this.#gone.aborted && isRestarted(this.#pod, exit.exitCode)) {
+		while (this.#startsAgain(exit)) {
 			this.#last = exit;
 			await this.#waitForRestart(exit);
-			if (this.#stopping.signal.aborted || this.#gone.aborted) break;
+			if (this.#stopping.signal.aborted) break;
 			this.#restarts++;
 			exit = await this.#runOnce(this.#ports.clock.wallMs());
 		}
 		this.#phase = { kind: "ended", termination: exit };
 		this.#isOver = true;
 		this.#ports.changed();
+	}
+
+	#startsAgain(exit: Termination): boolean {
+		const isAgain = !this.#stopping.signal.aborted && isRestarted(this.#pod, exit.exitCode);
+		this.#ports.ended(this.#container, exit, isAgain);
+		return isAgain;
 	}
 
 	/** Its Pod is being deleted. `isStopped`: it is told, and killed at the deadline; else time alone ends it. */
@@ -111,7 +121,7 @@ export class ContainerLife {
 		const probing = new AbortController();
 		const end = (): void => probing.abort(this.#gone.reason);
 		this.#gone.addEventListener("abort", end, { once: true });
-		const running = this.#ports.start(this.#container);
+		const running = this.#ports.start(this.#container, this.#restarts > 0);
 		this.#running = running;
 		this.#isKilled = false;
 		this.#prober = new ContainerProber(this.#proberPorts(running), this.#specs, startedMs);
@@ -182,21 +192,33 @@ export class ContainerLife {
 	}
 
 	async #killAfter(running: RunningContainer, graceMs: number): Promise<void> {
-		const done = new AbortController();
-		void running.ended.then(() => done.abort(ENDED));
-		await this.#ports.clock.sleep(graceMs, done.signal).then(
+		const { signal } = this.#untilOver(running);
+		await this.#ports.clock.sleep(graceMs, signal).then(
 			() => running.stop("SIGKILL"),
 			() => undefined,
 		);
+	}
+
+	/** Aborts when it has ended, or its Pod is gone: a container without a process does not end by that. */
+	#untilOver(running: RunningContainer): AbortController {
+		const over = new AbortController();
+		const gone = (): void => over.abort(this.#gone.reason);
+		if (this.#gone.aborted) gone();
+		this.#gone.addEventListener("abort", gone, { once: true });
+		void running.ended.then(() => {
+			this.#gone.removeEventListener("abort", gone);
+			over.abort(ENDED);
+		});
+		return over;
 	}
 
 	async #preStop(running: RunningContainer, graceMs: number): Promise<void> {
 		const hook = this.#container.lifecycle?.["preStop"];
 		if (!isObject(hook)) return;
 		const { clock } = this.#ports;
-		const over = new AbortController();
+		const over = this.#untilOver(running);
 		const done = new AbortController();
-		void running.ended.then(() => over.abort(ENDED));
+		over.signal.addEventListener("abort", () => done.abort(ENDED), { once: true });
 		void clock.sleep(graceMs, done.signal).then(
 			() => over.abort(ENDED),
 			() => undefined,

@@ -37,6 +37,14 @@ describe("simulatedNodes", () => {
 		]);
 	});
 
+	test("have addresses that no Pod and no Service has", () => {
+		expect(shown({ nodes: 1, clusterCIDRs: ["192.168.0.0/16"] })).toEqual(["n1 - 192.168.0.0/24 172.30.0.1"]);
+		expect(shown({ nodes: 1, serviceCIDRs: ["192.168.64.0/24"] })).toEqual(["n1 - 10.244.0.0/24 172.30.0.1"]);
+		expect(() => shown({ clusterCIDRs: ["192.168.0.0/16"], serviceCIDRs: ["172.16.0.0/12"] })).toThrow(
+			"--cluster-cidr 192.168.0.0/16 and --service-cluster-ip-range 172.16.0.0/12 leave no addresses for nodes",
+		);
+	});
+
 	test("may be of IPv6 alone", () => {
 		expect(shown({ nodes: 2, clusterCIDRs: ["fd00:244::/56"] })).toEqual([
 			"n1 - fd00:244::/64 fd00:192:168::1",

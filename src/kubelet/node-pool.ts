@@ -1,7 +1,7 @@
 /** The simulated nodes: their names, addresses and zones, and the Node objects that stand for them. */
-import { addressAt, type CIDR, formatCIDR, parseCIDR, subnetAt } from "../api/ip.ts";
+import { addressAt, type CIDR, contains, formatCIDR, networkOf, parseCIDR, subnetAt } from "../api/ip.ts";
 import type { Node } from "../api/types/core.ts";
-import type { Condition, Draft } from "../api/types/meta.ts";
+import type { Condition, Draft, IPFamily } from "../api/types/meta.ts";
 
 export interface NodePoolOptions {
 	readonly nodes: number;
@@ -9,6 +9,8 @@ export interface NodePoolOptions {
 	readonly maxPods: number;
 	/** Ranges of pod addresses, the primary family first. */
 	readonly clusterCIDRs: readonly string[];
+	/** Ranges of cluster IPs; nodes have none of these addresses. */
+	readonly serviceCIDRs?: readonly string[];
 	/** Bits of a node's part of the cluster range: IPv4, and IPv6. */
 	readonly nodeCIDRMaskSizes: readonly [ipv4: number, ipv6: number];
 	readonly kubeletVersion: string;
@@ -25,17 +27,39 @@ export interface SimulatedNode {
 	readonly zone: string | undefined;
 }
 
-/** Node addresses: they exist in memory only. */
-export const INTERNAL_IPS = { IPv4: "192.168.0.0/16", IPv6: "fd00:192:168::/64" } as const;
+/** Node addresses, which exist in memory only: of each family the first range that no other address is in. */
+const NODE_RANGES: Readonly<Record<IPFamily, readonly string[]>> = {
+	IPv4: ["192.168.0.0/16", "172.30.0.0/16"],
+	IPv6: ["fd00:192:168::/64", "fd00:172:30::/64"],
+};
+
+/** @throws {RangeError} When addresses of Pods and Services leave none; the message names the flags. */
+export function nodeRange(
+	family: IPFamily,
+	{ clusterCIDRs, serviceCIDRs = [] }: Pick<NodePoolOptions, "clusterCIDRs" | "serviceCIDRs">,
+): CIDR {
+	const taken = [...clusterCIDRs, ...serviceCIDRs].map(requiredCIDR);
+	const free = NODE_RANGES[family].map(requiredCIDR).find((range) => !taken.some((other) => isOverlap(range, other)));
+	if (free !== undefined) return free;
+	throw new RangeError(
+		`--cluster-cidr ${clusterCIDRs.join()} and --service-cluster-ip-range ${serviceCIDRs.join()} leave no addresses for ` +
+			`nodes, which want ${NODE_RANGES[family].join(" or ")}: take smaller ranges`,
+	);
+}
+
+function isOverlap(a: CIDR, b: CIDR): boolean {
+	return contains(a, networkOf(b)) || contains(b, networkOf(a));
+}
 
 /** @throws {RangeError} When the cluster range has too few parts for so many nodes; the message names the flags. */
 export function simulatedNodes(options: NodePoolOptions): readonly SimulatedNode[] {
 	const ranges = options.clusterCIDRs.map((text) => requiredCIDR(text));
 	for (const [index, range] of ranges.entries()) requireRoom(options, range, options.clusterCIDRs[index] ?? "");
+	const nodeRanges = ranges.map(({ base }) => nodeRange(base.family, options));
 	return Array.from({ length: options.nodes }, (_, index) => ({
 		name: `n${index + 1}`,
 		podCIDRs: ranges.map((range) => subnetAt(range, maskSizeFor(options, range), index)),
-		addresses: ranges.map((range) => addressAt(requiredCIDR(INTERNAL_IPS[range.base.family]), index + 1)),
+		addresses: nodeRanges.map((range) => addressAt(range, index + 1)),
 		zone: options.zones.length === 0 ? undefined : options.zones[index % options.zones.length],
 	}));
 }

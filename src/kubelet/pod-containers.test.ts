@@ -124,12 +124,36 @@ describe("probes", () => {
 			"+24100 x1 waiting",
 			"+34100 ready started x2 running",
 		]);
+		const { metadata } = await plane.client.get(PODS, { namespace: "default", name: "p" });
+		expect(plane.logs.lines(metadata.uid, "c", "previous").map(({ text }) => text)).toEqual([
+			"started, answers on every port of 10.244.0.2",
+			"ended with exit code 9",
+		]);
 		expect(await eventTexts(plane)).toEqual(
 			expect.arrayContaining([
 				"Normal Killing Container c failed liveness probe, will be restarted (x2)",
 				expect.stringMatching(/^Warning BackOff Back-off restarting failed container c in pod p_default\(.+\)$/),
 			]),
 		);
+	});
+
+	test.each([
+		{ which: "in back-off", command: ["serve"], state: "waiting" },
+		{ which: "that ignores SIGTERM", command: ["sleep", "9"], state: "running" },
+	])("let a container $which go with its Pod, and with its plane", async ({ command, state }) => {
+		const livenessProbe = http("/l", { failureThreshold: 1, periodSeconds: 1, terminationGracePeriodSeconds: 900 });
+		const { plane } = await probed({ livenessProbe, command }, () => BAD);
+		const get = (): Promise<Pod> => plane.client.get(PODS, { namespace: "default", name: "p" });
+		await plane.advance(100_000);
+		expect(Object.keys((await get()).status?.containerStatuses?.[0]?.state ?? {})).toEqual([state]);
+		const { sleepers } = plane.clock;
+		await plane.client.delete(PODS, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+		await plane.settle();
+		expect(plane.clock.sleepers).toBeLessThan(sleepers);
+		await createPod(plane, "p", { containers: [{ name: "c", image: "x", livenessProbe, command }] });
+		await plane.advance(100_000);
+		await plane.stop();
+		expect(plane.clock.sleepers).toBe(0);
 	});
 
 	test("kill one that ignores SIGTERM when the probe's own grace is over", async () => {
@@ -257,6 +281,9 @@ describe("a container that is a process", () => {
 	test("is started again by its restart policy, at its old ports, and prints into its log", async () => {
 		const runtime = new FakeRuntime();
 		const { plane, get } = await running(runtime, { restartPolicy: "OnFailure" }, { ports: [{ containerPort: 80 }] });
+		const followed: (string | undefined)[] = [];
+		plane.logs.follow((await get()).metadata.uid, "c", (line) => followed.push(line?.text));
+		runtime.starts[0]?.output("first");
 		runtime.end(1);
 		await plane.settle();
 		expect(runtime.starts.map(({ ports, podIPs }) => [ports, podIPs])).toEqual(
@@ -266,6 +293,8 @@ describe("a container that is a process", () => {
 		const { metadata, status } = await get();
 		expect(status?.containerStatuses?.[0]?.restartCount).toBe(1);
 		expect(plane.logs.lines(metadata.uid, "c").map(({ text }) => text)).toEqual(["hello"]);
+		expect(plane.logs.lines(metadata.uid, "c", "previous").map(({ text }) => text)).toEqual(["first"]);
+		expect(followed).toEqual(["first", undefined]);
 		runtime.end(0);
 		await plane.settle();
 		expect((await get()).status?.phase).toBe("Succeeded");

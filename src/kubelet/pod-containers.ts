@@ -6,11 +6,17 @@ import type { Logger } from "../kernel/logger.ts";
 import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { EventSink } from "../machinery/event-recorder.ts";
 import type { Behaviour } from "../plan/pod-lifecycle/behaviour.ts";
-import { type BackOffLimits, type ContainerRuns, RESTART_BACK_OFF } from "../plan/pod-lifecycle/container-run.ts";
+import {
+	type BackOffLimits,
+	type ContainerRuns,
+	RESTART_BACK_OFF,
+	type Termination,
+} from "../plan/pod-lifecycle/container-run.ts";
 import type { PodPlace } from "../plan/pod-lifecycle/pod-status.ts";
 import { probesOf } from "../plan/pod-lifecycle/probe-spec.ts";
 import type { Stage } from "../plan/pod-lifecycle/stage.ts";
 import { ContainerLife } from "./container-life.ts";
+import { startedText } from "./pod-logger.ts";
 import type { ContainerRuntime, PortMap, Prober, RunningContainer } from "./ports.ts";
 import { SimulatedContainer } from "./simulated-container.ts";
 
@@ -59,7 +65,12 @@ export class PodContainers {
 			prober,
 			backOff,
 			changed: about.changed,
-			start: (container: Container) => this.#start(ports, pod, place, container, about.behaviour),
+			start: (container: Container, isAgain: boolean) => {
+				if (isAgain) logStartAgain(ports, pod, place, container);
+				return this.#start(ports, pod, place, container, about.behaviour);
+			},
+			ended: (container: Container, exit: Termination, isAgain: boolean) =>
+				logEnd(ports, pod, container, exit, isAgain),
 			event: (type: "Normal" | "Warning", reason: string, message: string) =>
 				recorder.record({ component: "kubelet", resource: PODS, object: pod, type, reason, message }),
 		};
@@ -142,6 +153,31 @@ export class PodContainers {
 		};
 		return runtime.start({ pod, container, podIPs, hostIPs, ports: this.forwards ?? {}, output });
 	}
+}
+
+/** Of the last end of a Pod without a process its node tells, when its stage has come there. */
+function logEnd(
+	{ runtime, logs }: PodContainersPorts,
+	{ metadata: { uid } }: Pod,
+	container: Container,
+	{ endedMs, exitCode }: Termination,
+	isAgain: boolean,
+): void {
+	const isProcess = runtime?.runs(container) === true;
+	if (!isProcess && !isAgain) return;
+	if (!isProcess) logs.append(uid, container.name, { atMs: endedMs, text: `ended with exit code ${exitCode}` });
+	logs.end(uid, container.name);
+}
+
+function logStartAgain(
+	{ clock, runtime, logs }: PodContainersPorts,
+	{ metadata: { uid } }: Pod,
+	{ podIPs }: PodPlace,
+	container: Container,
+): void {
+	logs.startAgain(uid, container.name);
+	if (runtime?.runs(container) === true) return;
+	logs.append(uid, container.name, { atMs: clock.wallMs(), text: startedText(podIPs) });
 }
 
 const GONE = new Error("the Pod is gone");

@@ -3,6 +3,11 @@ import type { Container, Pod } from "../api/types/core.ts";
 import type { ContainerLogs } from "../machinery/container-logs.ts";
 import type { Stage } from "../plan/pod-lifecycle/stage.ts";
 
+/** What a container without a process prints when it starts. */
+export function startedText(podIPs: readonly string[]): string {
+	return `started, answers on every port of ${podIPs.join(" and ")}`;
+}
+
 export class PodLogger {
 	readonly #logs: ContainerLogs;
 	/** By uid, the stage that the log has come to. */
@@ -19,12 +24,7 @@ export class PodLogger {
 		this.#told.set(metadata.uid, stage.kind);
 		const { startedMs } = stage.kind === "starting" ? {} : stage;
 		if (isSimulated && told === "starting" && startedMs !== undefined) {
-			this.#toAll(
-				metadata.uid,
-				spec.containers,
-				startedMs,
-				`started, answers on every port of ${podIPs.join(" and ")}`,
-			);
+			this.#toAll(metadata.uid, spec.containers, startedMs, startedText(podIPs));
 		}
 		if (stage.kind !== "ended") return;
 		if (isSimulated && startedMs !== undefined) {

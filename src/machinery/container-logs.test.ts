@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { silentMetrics } from "../testing/silent.ts";
 import { ContainerLogs } from "./container-logs.ts";
 
-const limits = { bytesPerContainerMax: 1_000, bytesMax: 2_000, lineLengthMax: 50 };
+const limits = { bytesPerRunMax: 1_000, bytesMax: 2_000, lineLengthMax: 50 };
 const texts = (logs: ContainerLogs, pod: string): string[] => logs.lines(pod, "c").map(({ text }) => text);
 
 describe("ContainerLogs", () => {
@@ -26,6 +26,28 @@ describe("ContainerLogs", () => {
 		const logs = new ContainerLogs(silentMetrics, limits);
 		logs.append("p", "c", { atMs: 0, text: "x".repeat(1_000) });
 		expect(texts(logs, "p")[0]).toHaveLength(50);
+	});
+
+	test("keeps the run before the last, whatever the last one prints, and none before that", () => {
+		const logs = new ContainerLogs(silentMetrics, limits);
+		for (let run = 1; run <= 3; run++) {
+			logs.startAgain("p", "c");
+			for (let i = 0; i < 100; i++) logs.append("p", "c", { atMs: i, text: `run ${run}` });
+		}
+		expect(new Set(texts(logs, "p"))).toEqual(new Set(["run 3"]));
+		expect(new Set(logs.lines("p", "c", "previous").map(({ text }) => text))).toEqual(new Set(["run 2"]));
+		logs.append("q", "c", { atMs: 0, text: "x" });
+		expect(texts(logs, "p")).not.toEqual([]);
+	});
+
+	test("tells followers of one container of its end, and not those of others", () => {
+		const logs = new ContainerLogs(silentMetrics, limits);
+		const heard: string[] = [];
+		for (const name of ["c", "d"]) logs.follow("p", name, (line) => heard.push(`${name} ${line?.text}`));
+		logs.end("p", "c");
+		logs.startAgain("p", "c");
+		for (const name of ["c", "d"]) logs.append("p", name, { atMs: 0, text: "more" });
+		expect(heard).toEqual(["c undefined", "d more"]);
 	});
 
 	test("tells followers of new lines, and of the end", () => {

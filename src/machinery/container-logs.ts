@@ -1,8 +1,8 @@
 /**
- * What simulated containers have printed: their start, the requests they answered, their stop.
+ * What containers have printed; simulated ones print their start, the requests they answered, their stop.
  *
- * Each container keeps its last lines, and all containers together a bounded number of bytes; those that were
- * silent for longest go first.
+ * Each container keeps the last lines of its last run and of the one before, and all containers together a bounded
+ * number of bytes; those that were silent for longest go first.
  */
 import type { Gauge, Metrics } from "../kernel/metrics.ts";
 
@@ -13,22 +13,30 @@ export interface LogLine {
 	readonly text: string;
 }
 
+/** `current`: the one that runs, or ran last. */
+export type LogRun = "current" | "previous";
+
 export interface ContainerLogLimits {
-	readonly bytesPerContainerMax: number;
+	readonly bytesPerRunMax: number;
 	readonly bytesMax: number;
 	/** Longer lines are cut. */
 	readonly lineLengthMax: number;
 }
 
 export const DEFAULT_LOG_LIMITS: ContainerLogLimits = {
-	bytesPerContainerMax: 64 * 1024,
+	bytesPerRunMax: 64 * 1024,
 	bytesMax: 32 * 1024 * 1024,
 	lineLengthMax: 4096,
 };
 
-interface Log {
-	lines: LogLine[];
+interface RunLines {
+	readonly lines: LogLine[];
 	bytes: number;
+}
+
+interface Log {
+	current: RunLines;
+	previous: RunLines;
 	readonly followers: Set<(line: LogLine | undefined) => void>;
 }
 
@@ -51,11 +59,12 @@ export class ContainerLogs {
 
 	append(podUID: string, container: string, line: LogLine): void {
 		const key = keyOf(podUID, container);
-		const log = this.#logs.get(key) ?? { lines: [], bytes: 0, followers: new Set() };
+		const log = this.#logs.get(key) ?? newLog();
+		const { current } = log;
 		const kept = { ...line, text: line.text.slice(0, this.#limits.lineLengthMax) };
-		log.lines.push(kept);
-		this.#grow(log, kept.text.length + LINE_BYTES);
-		while (log.bytes > this.#limits.bytesPerContainerMax) this.#dropFirst(log);
+		current.lines.push(kept);
+		this.#grow(current, kept.text.length + LINE_BYTES);
+		while (current.bytes > this.#limits.bytesPerRunMax) this.#dropFirst(current);
 		// Moves to the end: it is the one that spoke last.
 		this.#logs.delete(key);
 		this.#put(podUID, key, log);
@@ -63,24 +72,36 @@ export class ContainerLogs {
 		for (const follower of [...log.followers]) follower(kept);
 	}
 
-	lines(podUID: string, container: string): readonly LogLine[] {
-		return this.#logs.get(keyOf(podUID, container))?.lines ?? [];
+	lines(podUID: string, container: string, run: LogRun = "current"): readonly LogLine[] {
+		return this.#logs.get(keyOf(podUID, container))?.[run].lines ?? [];
+	}
+
+	/** The container is started again: what it has printed is of its previous run from now on. */
+	startAgain(podUID: string, container: string): void {
+		const log = this.#logs.get(keyOf(podUID, container));
+		if (log === undefined) return;
+		this.#grow(log.previous, -log.previous.bytes);
+		log.previous = log.current;
+		log.current = { lines: [], bytes: 0 };
 	}
 
 	/** Calls `follower` with each new line, and with undefined when there will be no more. Returns how to stop. */
 	follow(podUID: string, container: string, follower: (line: LogLine | undefined) => void): () => void {
 		const key = keyOf(podUID, container);
-		const log = this.#logs.get(key) ?? { lines: [], bytes: 0, followers: new Set() };
+		const log = this.#logs.get(key) ?? newLog();
 		this.#put(podUID, key, log);
 		log.followers.add(follower);
 		return () => log.followers.delete(follower);
 	}
 
-	/** The containers have ended: followers are told, what was printed stays. */
-	end(podUID: string): void {
-		for (const [, log] of this.#ofPod(podUID)) {
-			for (const follower of [...log.followers]) follower(undefined);
+	/** The containers, or this one, have ended: followers are told, what was printed stays. */
+	end(podUID: string, container?: string): void {
+		const only = container === undefined ? undefined : keyOf(podUID, container);
+		for (const [key, log] of this.#ofPod(podUID)) {
+			if (only !== undefined && key !== only) continue;
+			const followers = [...log.followers];
 			log.followers.clear();
+			for (const follower of followers) follower(undefined);
 		}
 	}
 
@@ -104,15 +125,15 @@ export class ContainerLogs {
 		else keys.add(key);
 	}
 
-	#grow(log: Log, by: number): void {
-		log.bytes += by;
+	#grow(run: RunLines, by: number): void {
+		run.bytes += by;
 		this.#bytes += by;
 		this.#size.set(this.#bytes);
 	}
 
-	#dropFirst(log: Log): void {
-		const first = log.lines.shift();
-		if (first !== undefined) this.#grow(log, -(first.text.length + LINE_BYTES));
+	#dropFirst(run: RunLines): void {
+		const first = run.lines.shift();
+		if (first !== undefined) this.#grow(run, -(first.text.length + LINE_BYTES));
 	}
 
 	#forgetSilent(): void {
@@ -128,9 +149,13 @@ export class ContainerLogs {
 		const keys = this.#keysOfPod.get(podUID);
 		keys?.delete(key);
 		if (keys?.size === 0) this.#keysOfPod.delete(podUID);
-		this.#grow(log, -log.bytes);
+		for (const run of [log.current, log.previous]) this.#grow(run, -run.bytes);
 		for (const follower of log.followers) follower(undefined);
 	}
+}
+
+function newLog(): Log {
+	return { current: { lines: [], bytes: 0 }, previous: { lines: [], bytes: 0 }, followers: new Set() };
 }
 
 function keyOf(podUID: string, container: string): string {

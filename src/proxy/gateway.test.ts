@@ -48,7 +48,10 @@ function harness(asNode = "") {
 		asNode,
 		names,
 		dialer: net,
-		dialName: async (host, port) => ({ kind: "connected", stream: `outside ${host}:${port}` }),
+		dialName: async (host, port) =>
+			host === "no.example.com"
+				? { kind: "failed", message: "getaddrinfo ENOTFOUND", isUnknownHost: true }
+				: { kind: "connected", stream: `outside ${host}:${port}` },
 		clock,
 		random,
 		log: silentLogger,
@@ -76,6 +79,7 @@ describe("Gateway", () => {
 		["a cluster IP that nobody has", "10.96.9.9", 80, /^silent$/],
 		["a name that the cluster would have", "nope.default.svc", 80, /^unknown-host$/],
 		["a host of the outside world", "www.example.com", 443, /^outside www\.example\.com:443$/],
+		["no host of that name in the outside world", "no.example.com", 443, /^unknown-host$/],
 		["an address of the outside world", "192.0.2.1", 443, /^192\.0\.2\.1:443$/],
 	])("reaches %s", async (_, host, port, stream) => {
 		const { put, reach } = harness();

@@ -134,7 +134,8 @@ export class Gateway<S> {
 		);
 		const result = await this.#ports.dialName(name, port, late.signal);
 		done.abort();
-		return result.kind === "connected" ? result : { kind: "refused", why: result.message };
+		if (result.kind === "connected") return result;
+		return { kind: result.isUnknownHost === true ? "unknown-host" : "refused", why: result.message };
 	}
 }
 

@@ -62,6 +62,10 @@ export class NodeProxy {
 		return this.#asOf;
 	}
 
+	get tables(): ReadonlyMap<string, ServiceTable> {
+		return this.rules.tables;
+	}
+
 	/** Takes the place of the table that the Service had. */
 	put(table: ServiceTable): void {
 		const before = this.rules.tables.get(table.key)?.ports ?? [];

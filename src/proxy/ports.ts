@@ -40,7 +40,8 @@ export interface Listeners<S> {
 
 export type DialResult<S> =
 	| { readonly kind: "connected"; readonly stream: S }
-	| { readonly kind: "failed"; readonly message: string };
+	/** `isUnknownHost`: its name stands for no address. */
+	| { readonly kind: "failed"; readonly message: string; readonly isUnknownHost?: true };
 
 export interface Dialer<S> {
 	/** Gives up when `signal` aborts, with `failed`. Never rejects. */

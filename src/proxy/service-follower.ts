@@ -12,10 +12,18 @@ import { ZONE_LABEL } from "../api/well-known.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
-import { planServiceTable, type TablePort } from "../plan/service-map/service-table.ts";
+import { planServiceTable, type ServiceTable, type TablePort } from "../plan/service-map/service-table.ts";
 import { serviceKeyOfSlice } from "../plan/service-map/slice-endpoints.ts";
 import { logIgnoredParts } from "./ignored-slices.ts";
-import type { NodeProxy } from "./node-proxy.ts";
+
+/** Whoever carries connections by the tables of Services. */
+export interface TableSink {
+	/** By `namespace/name`. */
+	readonly tables: ReadonlyMap<string, ServiceTable>;
+	/** Takes the place of the table that the Service had. */
+	put(table: ServiceTable): void;
+	remove(key: string): void;
+}
 
 const BY_PROXIED_SERVICE = "byProxiedService";
 
@@ -89,14 +97,14 @@ export class ServiceFollower {
 	}
 
 	/** Brings the rules up to date. Returns the ports that are gone. */
-	sync(proxy: NodeProxy): readonly TablePort[] {
+	sync(proxy: TableSink): readonly TablePort[] {
 		const keys = [...this.#changed];
 		this.#changed.clear();
 		return keys.flatMap((key) => this.#update(proxy, key));
 	}
 
-	#update(proxy: NodeProxy, key: string): readonly TablePort[] {
-		const before = proxy.rules.tables.get(key)?.ports ?? [];
+	#update(proxy: TableSink, key: string): readonly TablePort[] {
+		const before = proxy.tables.get(key)?.ports ?? [];
 		const service = this.#services.get(key);
 		const table = service === undefined ? undefined : planServiceTable(service, this.#slicesOf(key), this.#place());
 		if (table === undefined || table.ports.length === 0) proxy.remove(key);

@@ -18,12 +18,15 @@ function harness() {
 		{ clock, random: new SeededRandom(1) },
 	);
 	const told: string[] = [];
+	const decided: string[] = [];
 	const refusals: (() => void)[] = [];
 	const gone = new Set<string>();
 	const sessions = new UdpSessions({
 		clock,
 		metrics: silentMetrics,
 		attempt: ({ ip }) => proxy.attempt(DNS, { ip, place: "pod" }),
+		decided: ({ port: from }, { route }, target) =>
+			decided.push(`${from} ${target === undefined ? route.kind : endpointText(target)}`),
 		serves: (target: Target) => !gone.has(endpointText(target)),
 		dialer: {
 			openFlow(target, { answered, refused }) {
@@ -46,7 +49,7 @@ function harness() {
 	};
 	const send = (from: number, byte: number): void =>
 		sessions.receive({ ip: "10.244.1.1", port: from }, Uint8Array.of(byte), listener);
-	return { clock, proxy, sessions, told, gone, refusals, send };
+	return { clock, proxy, sessions, told, decided, gone, refusals, send };
 }
 
 test("a client keeps its endpoint, and gets its answers where it sent from", () => {
@@ -113,4 +116,20 @@ test("nobody there: the datagram is lost, and nothing is kept", () => {
 	const { sessions, clock, send } = harness();
 	send(4000, 1);
 	expect([sessions.size, clock.sleepers]).toEqual([0, 0]);
+});
+
+test("tells what was decided of each new flow, not of each datagram, and of a client that is refused now and then", async () => {
+	const { clock, proxy, decided, send } = harness();
+	proxy.put(tableOf("demo/dns", port));
+	send(4000, 1);
+	send(4000, 2);
+	proxy.put(tableOf("demo/dns", { ...port, cluster: targets(1) }));
+	for (const from of [4000, 4000, 4001]) send(from, 3);
+	expect(decided).toEqual(["4000 reject", "4000 10.244.0.1:8080", "4001 10.244.0.1:8080"]);
+	proxy.put(tableOf("demo/dns", port));
+	for (let second = 0; second < 60; second++) {
+		send(4002, 4);
+		await clock.advance(1_000);
+	}
+	expect(decided.slice(3)).toEqual(["4002 reject", "4002 reject"]);
 });

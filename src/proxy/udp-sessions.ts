@@ -5,7 +5,9 @@
  */
 import type { Clock } from "../kernel/clock.ts";
 import type { Gauge, Metrics } from "../kernel/metrics.ts";
+import { BoundedMap } from "../machinery/bounded-map.ts";
 import type { Target } from "../plan/service-map/service-table.ts";
+import { endpointText } from "../plan/service-map/slice-endpoints.ts";
 import type { DatagramDialer, DatagramFlow, DatagramListener, Peer } from "./datagrams.ts";
 import type { Attempt } from "./node-proxy.ts";
 
@@ -17,6 +19,8 @@ export interface UdpSessionsPorts {
 	attempt(client: Peer): Attempt;
 	/** Whether the endpoint still serves, terminating or not. */
 	serves(target: Target): boolean;
+	/** Told of every new flow, and of clients that get none, when somebody wants to know. */
+	decided?(client: Peer, attempt: Attempt, target: Target | undefined): void;
 }
 
 /** Linux forgets a flow after 30 s without an answer, after 120 s with one. */
@@ -25,6 +29,9 @@ const ANSWERED_MS = 120_000;
 const SWEEP_EVERY_MS = 10_000;
 /** Flows of one address; more close the one that was silent longest. Spoofed senders cost no more than these. */
 const SESSIONS_MAX = 65_536;
+
+/** Clients whose last outcome is remembered, so that one that repeats itself is told of once in a while. */
+const TOLD_MAX = 4_096;
 
 interface Session {
 	readonly target: Target;
@@ -37,6 +44,8 @@ export class UdpSessions {
 	readonly #ports: UdpSessionsPorts;
 	/** By client; the one that was silent longest first. */
 	readonly #sessions = new Map<string, Session>();
+	/** By client: what was told of it, and when. */
+	readonly #told = new BoundedMap<string, { readonly outcome: string; readonly atMs: number }>(TOLD_MAX);
 	readonly #open: Gauge;
 	#sweeping: AbortController | undefined;
 
@@ -73,6 +82,7 @@ export class UdpSessions {
 	#begin(key: string, from: Peer, listener: DatagramListener): Session | undefined {
 		const attempt = this.#ports.attempt(from);
 		const target = attempt.take(new Set());
+		this.#tell(key, from, attempt, target);
 		if (target === undefined) return undefined;
 		const flow = this.#ports.dialer.openFlow(target, {
 			answered: (bytes) => {
@@ -92,6 +102,19 @@ export class UdpSessions {
 		this.#open.set(this.#sessions.size);
 		this.#sweep();
 		return session;
+	}
+
+	/** A client that is refused, or whose endpoint is, begins anew with each datagram: that is no news for a while. */
+	#tell(key: string, client: Peer, attempt: Attempt, target: Target | undefined): void {
+		const { clock, decided } = this.#ports;
+		// Without a Service there was no decision: its listener is just being closed.
+		if (decided === undefined || attempt.route.kind === "absent") return;
+		const outcome = target === undefined ? attempt.route.kind : endpointText(target);
+		const before = this.#told.get(key);
+		const atMs = clock.monotonicMs();
+		if (before?.outcome === outcome && atMs - before.atMs < UNANSWERED_MS) return;
+		this.#told.set(key, { outcome, atMs });
+		decided(client, attempt, target);
 	}
 
 	#answered(key: string): void {

@@ -241,6 +241,15 @@ describe("UserspaceProxy", () => {
 		expect(net.told.at(-1)).toBe("splice c1 10.0.0.1:8080");
 	});
 
+	test("does not listen there when the source ranges let nobody of this machine in", async () => {
+		const { net, put } = harness();
+		const ranged = { port: 8080, loadBalancerVIPs: ["203.0.113.1"], hasSourceRanges: true };
+		await put(table("default/web", [1], { ...ranged, loadBalancerSourceRanges: ["198.51.100.0/24"] }));
+		expect(net.listening).toEqual([FRONT]);
+		await put(table("default/web", [1], { ...ranged, loadBalancerSourceRanges: ["127.0.0.0/8"] }));
+		expect(net.listening).toEqual([FRONT, "127.0.0.1:8080/TCP"]);
+	});
+
 	test("tells what was decided of each connection", async () => {
 		const { net, put, decisions } = harness();
 		net.refusing.add("10.0.0.1:8080");

@@ -14,9 +14,9 @@ import type { Decision } from "../plan/service-map/decision.ts";
 import { healthAnswer, healthCheckPortOf } from "../plan/service-map/health-check.ts";
 import type { Asked, Client } from "../plan/service-map/node-rules.ts";
 import type { ServiceTable, TablePort, Target } from "../plan/service-map/service-table.ts";
-import type { DatagramDialer, DatagramListeners } from "./datagrams.ts";
+import type { DatagramDialer, DatagramListeners, Peer } from "./datagrams.ts";
 import { Front, type FrontOwner, type FrontUse, type ListenFailure } from "./front.ts";
-import type { NodeProxy } from "./node-proxy.ts";
+import type { Attempt, NodeProxy } from "./node-proxy.ts";
 import {
 	type Accepted,
 	addressText,
@@ -43,7 +43,7 @@ export interface UserspaceProxyPorts<S> {
 	listenFailed(failure: ListenFailure): void;
 	/** Whose view the rules are; "" for that of no node. */
 	readonly asNode: string;
-	/** Told of every connection, when somebody wants to know. */
+	/** Told of every connection and every new flow of datagrams, when somebody wants to know. */
 	readonly decided?: (decision: Decision) => void;
 }
 
@@ -193,13 +193,23 @@ export class UserspaceProxy<S> {
 
 	/** The flows end with the listener: there is nobody to bring the answers to. */
 	async #openDatagrams(address: ListenAddress, asked: Asked): Promise<OpenResult> {
-		const { datagrams, clock, metrics } = this.#ports;
+		const { datagrams, clock, metrics, asNode: node, decided } = this.#ports;
+		const told = ({ ip }: Peer, { route, chosenBy }: Attempt, target: Target | undefined): void =>
+			decided?.({
+				node,
+				asked,
+				client: clientAt(ip),
+				route,
+				...(target === undefined ? {} : { chosen: { target, by: chosenBy } }),
+				failed: [],
+			});
 		const sessions = new UdpSessions({
 			dialer: datagrams,
 			clock,
 			metrics,
 			attempt: ({ ip }) => this.#node().attempt(asked, clientAt(ip)),
 			serves: (target) => this.#serves(asked, target),
+			...(decided === undefined ? {} : { decided: told }),
 		});
 		const result = await datagrams.openDatagrams(address, (from, bytes, to) => sessions.receive(from, bytes, to));
 		if (result.kind === "failed") return result;

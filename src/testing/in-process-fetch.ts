@@ -1,6 +1,6 @@
 /** `fetch` without a network: requests are function calls into the API. */
 import type { UnderlyingSource } from "node:stream/web";
-import { type HttpResponse, isStream, type StreamBody } from "../apiserver/http/message.ts";
+import { type HttpResponse, isInPieces, isStream, type StreamBody } from "../apiserver/http/message.ts";
 import type { Handler } from "../edge/https-server.ts";
 import { ADMIN, httpRequest } from "./test-api.ts";
 
@@ -36,6 +36,7 @@ export function inProcessFetch(handler: Handler): typeof globalThis.fetch {
 function responseOf({ status, headers, body }: HttpResponse, signal: AbortSignal): Response {
 	const init = { status, headers: headersOf(headers) };
 	if (isStream(body)) return new Response(streamOf(body, signal), init);
+	if (isInPieces(body)) return new Response(Buffer.concat([...body.pieces]), init);
 	return new Response(body.length === 0 ? null : Buffer.from(body), init);
 }
 

@@ -12,10 +12,11 @@ import type { StatusDetails } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
 import type { HttpApi } from "../apiserver/http/http-api.ts";
-import { type HttpRequest, type HttpResponse, isStream } from "../apiserver/http/message.ts";
+import { type HttpRequest, type HttpResponse, isInPieces, isStream } from "../apiserver/http/message.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
+import { concatBytes } from "../kernel/bytes.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
@@ -148,7 +149,7 @@ export class TestServer {
 		const response = await this.api.handle(requestOf(method, path, request));
 		const { status, headers, body } = response;
 		if (isStream(body)) return new TestWatch(response, body);
-		const text = new TextDecoder().decode(body);
+		const text = new TextDecoder().decode(isInPieces(body) ? concatBytes([...body.pieces]) : body);
 		const isJson = text !== "" && String(headers["content-type"]).startsWith("application/json");
 		return { status, headers, text, json: isJson ? JSON.parse(text) : { metadata: {} } };
 	}

@@ -12,6 +12,9 @@ describe("checkOptions()", () => {
 		{ serviceCIDRs: ["10.0.0.0/29"] },
 		{ clusterCIDRs: ["10.244.0.0/16", "fd00:1::/48"], serviceCIDRs: ["fd00:2::/112", "10.96.0.0/16"] },
 		{ controllers: ["*", "-scheduler"] },
+		{ network: "none" },
+		{ clusterCIDRs: ["192.168.0.0/16"] },
+		{ podListeners: true, clusterCIDRs: ["fd00:1::/48", "10.1.0.0/16"] },
 	];
 	test.each(taken)("takes %j", (options) => {
 		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, ...options })).not.toThrow();
@@ -33,6 +36,17 @@ describe("checkOptions()", () => {
 			"--cluster-cidr 10.96.128.0/17 and --service-cluster-ip-range 10.96.0.0/16 overlap",
 		],
 		[{ clusterCIDRs: ["10.0.0.0/8"] }, "--cluster-cidr 10.0.0.0/8 and --service-cluster-ip-range 10.96.0.0/16 overlap"],
+		...[
+			{ gatewayListen: { host: "127.0.0.1", port: 1080 } },
+			{ asNode: "n1" },
+			{ logDecisions: true },
+			{ podListeners: true },
+			{ dnsListen: { host: "127.0.0.1", port: 0 } },
+		].map((more) => [{ network: "none", ...more }, " and --network none: nothing answers"] as const),
+		[
+			{ podListeners: true, clusterCIDRs: ["192.168.0.0/16"] },
+			"--pod-listeners and --cluster-cidr 192.168.0.0/16: only Pods 10.a.b.c",
+		],
 	];
 	test.each(refused)("refuses %j with the flag and what is wanted", (options, says) => {
 		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, ...options })).toThrow(says);

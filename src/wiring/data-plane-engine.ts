@@ -81,7 +81,7 @@ export class DataPlaneEngine {
 		this.#proxies = new NodeProxies(ports, { clusterCIDRs: ranges, serviceCIDRs, ownAddresses, terminatingFallback });
 		const decided = (decision: Decision): void => ports.log.info("Connection", decisionFields(decision));
 		this.#dialer = new PodDialer(this.#pods, ranges);
-		const answerDatagram: AnswerDatagram = (ip, _port, bytes) => this.#pods.answerDatagram(ip, bytes);
+		const answerDatagram: AnswerDatagram = (...sent) => this.#pods.answerDatagram(...sent);
 		const proxyPorts = {
 			...ports,
 			...(config.logDecisions === true ? { decided } : {}),
@@ -125,7 +125,7 @@ export class DataPlaneEngine {
 		const closed = new AbortController();
 		client.once("close", () => closed.abort());
 		const result =
-			this.#pods.at(ip) === undefined
+			this.#pods.at(ip, podPort) === undefined
 				? { kind: "failed" as const, message: `connect ECONNREFUSED ${ip}:${podPort}: no pod has this address` }
 				: await this.#dialer.dial({ ip, port: podPort }, closed.signal);
 		if (result.kind === "failed") client.destroy(new Error(result.message));

@@ -40,9 +40,7 @@ export interface DataPlanePorts {
 export interface DataPlane {
 	/** resourceVersion of the EndpointSlices that traffic goes by; undefined before the first tables. */
 	readonly asOf: string | undefined;
-	/** A connection to a port of the pod with this address; it breaks when there is no such pod. */
-	connect(ip: string, podPort: number): Duplex;
-	/** The same, once it is there. Rejects with the reason why it is not, and when `signal` aborts. */
+	/** A connection to a port of the pod with this address. Rejects with the reason, and when `signal` aborts. */
 	dial(ip: string, podPort: number, signal: AbortSignal): Promise<Duplex>;
 	/** Resolves when connections to the pod, by `namespace/name`, get there. Rejects when `signal` aborts. */
 	whenTold(podKey: string, signal: AbortSignal): Promise<void>;
@@ -107,23 +105,27 @@ class FollowingDataPlane implements DataPlane {
 		return this.#asOf;
 	}
 
-	connect(ip: string, podPort: number): Duplex {
+	#connect(ip: string, podPort: number): Duplex {
 		const { port1, port2 } = new MessageChannel();
 		this.#channel.post({ kind: "connect", ip, podPort, port: port2 });
 		return new MessagePortStream(port1);
 	}
 
 	dial(ip: string, podPort: number, signal: AbortSignal): Promise<Duplex> {
-		const stream = this.connect(ip, podPort);
+		const stream = this.#connect(ip, podPort);
 		return new Promise((resolve, reject) => {
 			const abort = (): void => void stream.destroy(new Error("aborted"));
+			const done = (): void => signal.removeEventListener("abort", abort);
 			stream.once("connect", () => {
-				signal.removeEventListener("abort", abort);
+				done();
 				stream.off("error", reject);
 				resolve(stream);
 			});
 			stream.once("error", reject);
-			stream.once("close", () => reject(new Error(`connect ECONNRESET ${ip}:${podPort}`)));
+			stream.once("close", () => {
+				done();
+				reject(new Error(`connect ECONNRESET ${ip}:${podPort}`));
+			});
 			if (signal.aborted) abort();
 			else signal.addEventListener("abort", abort, { once: true });
 		});

@@ -38,6 +38,8 @@ export interface PlaneOptions {
 	readonly retryBudget: number;
 	/** Silence after which nothing is known of a node. */
 	readonly nodeMonitorGracePeriodMs: number;
+	/** Requests that are answered at once, at least 1; those of `system:masters` are never refused. */
+	readonly requestsInFlight: { readonly readOnly: number; readonly mutating: number };
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
 	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
@@ -82,6 +84,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	mirroringEndpointSliceUpdatesBatchPeriodMs: 0,
 	retryBudget: 15,
 	nodeMonitorGracePeriodMs: 50_000,
+	requestsInFlight: { readOnly: 400, mutating: 200 },
 	controllers: ["*"],
 	network: "userspace",
 	runtime: "echo",

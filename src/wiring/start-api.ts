@@ -46,7 +46,7 @@ export interface PodAccess {
 
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
-	options: Pick<PlaneOptions, "listen" | "cacheFolder">,
+	options: Pick<PlaneOptions, "listen" | "cacheFolder" | "requestsInFlight">,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
@@ -76,6 +76,7 @@ export async function startApi(
 		askPod: askPodBy((ip, podPort) => pods.connect(ip, podPort)),
 		codecs: bodyCodecs,
 		authenticate: (request) => authenticator.authenticate(request),
+		inFlight: options.requestsInFlight,
 		version: VERSION.api,
 		address: () => address,
 		metricsText: () => metrics.text(),

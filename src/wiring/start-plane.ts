@@ -1,5 +1,6 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
+import { formatCIDR } from "../api/ip.ts";
 import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { answeringServer } from "../edge/answering-server.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
@@ -8,7 +9,7 @@ import { type PodNetwork, PodProber } from "../edge/pod-prober.ts";
 import { ProcessRuntime } from "../edge/process-runtime.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import { Fleet, type PodInside } from "../kubelet/fleet.ts";
-import { INTERNAL_IPS } from "../kubelet/node-pool.ts";
+import { nodeRange } from "../kubelet/node-pool.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
@@ -84,7 +85,7 @@ export async function startPlane(
 	const pods = {
 		logs,
 		async connect(ip: string, podPort: number) {
-			if (dataPlane !== undefined) return dataPlane.connect(ip, podPort);
+			if (dataPlane !== undefined) return dataPlane.dial(ip, podPort, stopping.signal);
 			throw new Error("nothing answers with --network none");
 		},
 	};
@@ -103,11 +104,10 @@ export async function startPlane(
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
 		const gateway = dataPlane === undefined ? undefined : await gatewayOf(dataPlane, api, options);
-		if (gateway !== undefined) progress(`Gateway at ${gateway.host}:${gateway.port}, user ${gateway.user}`);
+		if (gateway !== undefined) progress(`Gateway at ${placeText(gateway)}, user ${gateway.user}`);
 		if (dataPlane !== undefined && options.dnsListen !== undefined) {
-			const { host } = options.dnsListen;
 			const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
-			progress(`DNS at ${host}:${port}, UDP and TCP`);
+			progress(`DNS at ${placeText({ ...options.dnsListen, port })}, UDP and TCP`);
 		}
 		return {
 			url: api.url,
@@ -213,8 +213,15 @@ async function stopped(processes: ProcessRuntime, signal: AbortSignal): Promise<
 }
 
 /** Addresses that exist in memory only: no packet for them may reach a real network. */
-function simulatedRanges({ clusterCIDRs, serviceCIDRs }: PlaneOptions): readonly string[] {
-	return [...clusterCIDRs, ...serviceCIDRs, ...Object.values(INTERNAL_IPS)];
+function simulatedRanges(options: PlaneOptions): readonly string[] {
+	const nodes = options.clusterCIDRs.map((text) =>
+		formatCIDR(nodeRange(text.includes(":") ? "IPv6" : "IPv4", options)),
+	);
+	return [...options.clusterCIDRs, ...options.serviceCIDRs, ...nodes];
+}
+
+function placeText({ host, port }: PlaneOptions["listen"]): string {
+	return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function counted(count: number, noun: string): string {
@@ -245,6 +252,6 @@ function explained(flag: string, { host, port }: PlaneOptions["listen"]): (error
 		// From a worker only the message comes over, which begins with the code.
 		const known = why[code] ?? Object.entries(why).find(([name]) => message.includes(name))?.[1];
 		if (known === undefined) throw error;
-		throw new Error(`cannot listen on ${host}:${port}: ${known}`, { cause: error });
+		throw new Error(`cannot listen on ${placeText({ host, port })}: ${known}`, { cause: error });
 	};
 }

@@ -1,6 +1,6 @@
 /** What following one Service costs: one watcher of its Endpoints beside one of its EndpointSlices. */
 import type { Resource } from "../api/resource.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../api/resource-names.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
 import { SERVICE_NAME_LABEL } from "../api/well-known.ts";
 import type { HttpClient } from "../edge/http-client.ts";
@@ -30,11 +30,16 @@ export interface WatchCostOptions {
 	readonly signal: AbortSignal;
 	/** Told after each interval what came in it. */
 	told(cost: WatchCost): void;
+	/** The Service is gone; another one of its name is followed as it was. */
+	deleted(): void;
 }
 
 const RETRY_MS = 1_000;
 
-/** Resolves with the totals, when the time is over or `signal` aborts. Rejects when the cluster cannot be asked. */
+/**
+ * Resolves with the totals, when the time is over or `signal` aborts. Rejects when the cluster cannot be asked, or has
+ * no such Service.
+ */
 export async function watchCost(options: WatchCostOptions): Promise<WatchCost> {
 	const over = new AbortController();
 	const end = (): void => over.abort();
@@ -46,8 +51,13 @@ export async function watchCost(options: WatchCostOptions): Promise<WatchCost> {
 	const { namespace, service } = options;
 	const watcher = new Watcher(client, counts, over.signal);
 	try {
+		await client.get(SERVICES, { namespace, name: service }, over.signal);
+		const byName = { namespace, fieldSelector: `metadata.name=${service}` };
 		await Promise.all([
-			watcher.follow(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${service}` }),
+			watcher.follow(SERVICES, byName, (types) => {
+				if (types.includes("DELETED")) options.deleted();
+			}),
+			watcher.follow(ENDPOINTS, byName),
 			watcher.follow(ENDPOINT_SLICES, { namespace, labelSelector: `${SERVICE_NAME_LABEL}=${service}` }),
 			tellEach(options, counts, over.signal).then(end),
 		]);
@@ -97,6 +107,9 @@ class Counts {
 
 type Selection = Pick<WatchOptions, "namespace" | "fieldSelector" | "labelSelector">;
 
+/** Told the types of events. */
+type Seen = (types: readonly string[]) => void;
+
 class Watcher {
 	readonly #client: HttpClient;
 	readonly #counts: Counts;
@@ -109,9 +122,9 @@ class Watcher {
 	}
 
 	/** Watches again and again, until the signal aborts. */
-	async follow(resource: Resource, selection: Selection): Promise<void> {
+	async follow(resource: Resource, selection: Selection, seen: Seen = () => undefined): Promise<void> {
 		while (!this.#signal.aborted) {
-			const failure = await this.#watchOnce(resource, selection).then(
+			const failure = await this.#watchOnce(resource, selection, seen).then(
 				() => undefined,
 				(error: unknown) => ({ error }),
 			);
@@ -122,11 +135,12 @@ class Watcher {
 	}
 
 	/** From what is there now: the first list is everybody's alike. */
-	async #watchOnce(resource: Resource, selection: Selection): Promise<void> {
+	async #watchOnce(resource: Resource, selection: Selection, seen: Seen): Promise<void> {
 		const signal = this.#signal;
 		const { resourceVersion } = await this.#client.list(resource, { ...selection, signal });
 		for await (const events of this.#client.watch(resource, { ...selection, resourceVersion, signal })) {
 			const changes = events.filter(({ type }) => type !== "BOOKMARK");
+			seen(changes.map(({ type }) => type));
 			this.#counts.add(resource, { events: changes.length, bytes: 0 });
 		}
 	}

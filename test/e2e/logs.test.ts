@@ -55,6 +55,24 @@ describe.each(versions)("$name logs", ({ path: binary, missing }) => {
 		expect(followed).toMatch(started);
 	});
 
+	test.skipIf(missing !== undefined)(
+		"of a restarted container are of its last run, --previous of the one before",
+		async () => {
+			const livenessProbe = { httpGet: { path: "/status/500", port: 80 }, periodSeconds: 1, failureThreshold: 1 };
+			const containers = [{ name: "c", image: "x", livenessProbe }];
+			const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "ill" }, spec: { containers } };
+			await plane.kubectl(binary, ["apply", "-f", "-"], JSON.stringify(pod));
+			const logs = async (...flags: readonly string[]): Promise<string> =>
+				(await plane.kubectl(binary, ["logs", "ill", ...flags])).stdout;
+			const previous = await eventually(
+				() => logs("--previous"),
+				(text) => text !== "",
+			);
+			expect(previous).toMatch(/^started, .*\nGET \/status\/500 500\n(.*\n)?ended with exit code 0\n$/);
+			expect(await logs()).toMatch(/^started, /);
+		},
+	);
+
 	test.skipIf(missing !== undefined)("refuses exec and attach with a sentence that names what there is", async () => {
 		await plane.kubectl(binary, ["run", "one", "--image=x"]);
 		await plane.kubectl(binary, ["wait", "--for=condition=Ready", "pod/one", "--timeout=30s"]);

@@ -47,11 +47,12 @@ export class RunningPlane {
 	stdout = "";
 	stderr = "";
 
-	private constructor(folder: string, flags: readonly string[]) {
+	private constructor(folder: string, flags: readonly string[], before: readonly string[]) {
 		this.folder = folder;
 		this.kubeconfig = path.join(folder, "kubeconfig");
 		const args = [PROGRAM, "up", "--listen", "127.0.0.1:0", "--kubeconfig", this.kubeconfig, ...flags];
-		this.process = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, XDG_CACHE_HOME: CACHE } });
+		const [file = "", ...words] = [...before, process.execPath, ...args];
+		this.process = spawn(file, words, { cwd: folder, env: { ...process.env, XDG_CACHE_HOME: CACHE } });
 		this.process.stdout?.on("data", (chunk) => {
 			this.stdout += String(chunk);
 		});
@@ -60,9 +61,12 @@ export class RunningPlane {
 		});
 	}
 
-	/** Resolves when the plane has said that it is ready. */
-	static async start(flags: readonly string[] = []): Promise<RunningPlane> {
-		const plane = new RunningPlane(mkdtempSync(path.join(tmpdir(), "sliceplane-")), flags);
+	/**
+	 * Resolves when the plane has said that it is ready.
+	 * @param before What its program is run by, such as `ip netns exec NAME`.
+	 */
+	static async start(flags: readonly string[] = [], before: readonly string[] = []): Promise<RunningPlane> {
+		const plane = new RunningPlane(mkdtempSync(path.join(tmpdir(), "sliceplane-")), flags, before);
 		await new Promise<void>((resolve, reject) => {
 			plane.process.stdout?.on("data", () => {
 				if (plane.stdout.includes("Sliceplane is ready")) resolve();

@@ -47,7 +47,7 @@ describe.each(versions)("$name port-forward", ({ path: binary, missing }) => {
 
 	beforeAll(async () => {
 		if (missing !== undefined) return;
-		plane = await RunningPlane.start(["--nodes", "1"]);
+		plane = await RunningPlane.start(["--nodes", "1", "--runtime", "process"]);
 		await plane.kubectl(binary, ["create", "deployment", "web", "--image=x", "--port=8080"]);
 		await plane.kubectl(binary, ["expose", "deployment", "web", "--port=80", "--target-port=8080"]);
 		await plane.kubectl(binary, ["rollout", "status", "deployment/web", "--timeout=30s"]);
@@ -79,6 +79,25 @@ describe.each(versions)("$name port-forward", ({ path: binary, missing }) => {
 				expect(received.equals(bytes[index] ?? Buffer.alloc(0))).toBe(true);
 		},
 	);
+
+	test.skipIf(missing !== undefined)("says so when nothing listens at the pod's port", async () => {
+		const containers = [{ name: "c", image: "x", command: ["sleep", "600"], ports: [{ containerPort: 8080 }] }];
+		const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "mute" }, spec: { containers } };
+		await plane.kubectl(binary, ["apply", "-f", "-"], JSON.stringify(pod));
+		await plane.kubectl(binary, ["wait", "--for=condition=Ready", "pod/mute", "--timeout=30s"]);
+		for (const podPort of [8080, 81]) {
+			await start("pod/mute", `:${podPort}`);
+			await echoed(port, Buffer.from("x")).catch(() => undefined);
+			await eventually(
+				async () => output,
+				(text) =>
+					new RegExp(
+						`an error occurred forwarding ${port} -> ${podPort}: error forwarding port ${podPort} to pod.*ECONNREFUSED`,
+					).test(text),
+				{ what: "the error" },
+			);
+		}
+	});
 
 	test.skipIf(missing !== undefined)("is refused for a pod that is not there, in a real server's words", async () => {
 		const refused = await plane.kubectl(binary, ["port-forward", "pod/nobody", ":80"]);

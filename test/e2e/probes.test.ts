@@ -136,10 +136,12 @@ describe.skipIf(isMissing)("with --runtime process", () => {
 			(ready) => ready === "true",
 		);
 		const { stdout: log } = await kubectl("logs", broken);
-		expect(log).toMatch(/^listening as \d+\ndraining\nlistening as \d+\n$/);
+		expect(log).toMatch(/^listening as \d+\n$/);
+		const { stdout: previousLog } = await kubectl("logs", broken, "--previous");
+		expect(previousLog).toMatch(/^listening as \d+\ndraining\n$/);
 		expect(await kubectl("delete", "pod", broken, "--timeout=10s")).toMatchObject({ status: 0 });
 
-		const pids = [...log.matchAll(/as (\d+)/g)].map(([, pid]) => Number(pid));
+		const pids = [...(previousLog + log).matchAll(/as (\d+)/g)].map(([, pid]) => Number(pid));
 		const others = await eventually(names, (seen) => seen.size === 2 && !seen.has(broken));
 		for (const name of others) {
 			const { stdout } = await kubectl("logs", name);

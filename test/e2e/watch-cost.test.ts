@@ -39,6 +39,23 @@ test.skipIf(newest === undefined || newest.missing !== undefined)(
 	},
 );
 
+test("a Service that is not there is an error", async () => {
+	const { status, stdout, stderr } = await finished(process.execPath, [
+		...[PROGRAM, "watch-cost", "svc/nope", "--for", "1s", "--kubeconfig", plane.kubeconfig],
+	]);
+	expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: "", stderr: 'error: services "nope" not found\n' });
+});
+
+test.skipIf(newest === undefined || newest.missing !== undefined)("says when its Service is deleted", async () => {
+	const kubectl = (...args: string[]) => plane.kubectl(newest?.path ?? "", args);
+	await kubectl("create", "service", "clusterip", "brief", "--tcp=80");
+	const flags = ["--for", "4s", "--kubeconfig", plane.kubeconfig];
+	const measured = finished(process.execPath, [PROGRAM, "watch-cost", "svc/brief", ...flags]);
+	await new Promise((resolve) => setTimeout(resolve, 2_000));
+	await kubectl("delete", "service", "brief");
+	expect(await measured).toMatchObject({ status: 0, stderr: 'services "brief" was deleted\n' });
+});
+
 interface Cost {
 	readonly events: number;
 	readonly bytes: number;

@@ -107,12 +107,34 @@ export async function listAnswer(
 	if (options.syntax === "yaml" || options.isPretty) {
 		return valueAnswer(ports, 200, { ...head, items: list.items }, options);
 	}
-	return { status: 200, headers: { "content-type": JSON_TYPE }, body: listBytes(ports.encoded, head, list.items) };
+	const body =
+		list.items.length > WHOLE_ITEMS_MAX
+			? { pieces: listPieces(head, list.items) }
+			: listBytes(ports.encoded, head, list.items);
+	return { status: 200, headers: { "content-type": JSON_TYPE }, body };
+}
+
+/** Items of a list that is made at once. Of a longer one so many make a piece, and others have their turn in between. */
+const WHOLE_ITEMS_MAX = 1_000;
+
+/** Without the kept bytes: one long list would push out all that watchers share. */
+function* listPieces(head: object, items: readonly KubeObject[]): Iterable<Uint8Array> {
+	let before = listStart(head);
+	for (let index = 0; index < items.length; index += WHOLE_ITEMS_MAX) {
+		const piece = JSON.stringify(items.slice(index, index + WHOLE_ITEMS_MAX)).slice(1, -1);
+		yield utf8(before + piece);
+		before = ",";
+	}
+	yield LIST_END;
+}
+
+function listStart(head: object): string {
+	return `${JSON.stringify(head).slice(0, -1)},"items":[`;
 }
 
 /** The stored bytes of each item, joined: a list costs no JSON.stringify of its objects. */
 function listBytes(encoded: EncodedObjects, head: object, items: readonly KubeObject[]): Uint8Array {
-	const chunks: Uint8Array[] = [utf8(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
+	const chunks: Uint8Array[] = [utf8(listStart(head))];
 	for (const [index, object] of items.entries()) {
 		if (index > 0) chunks.push(COMMA);
 		chunks.push(encoded.jsonOf(object));

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { KubeObject } from "../../api/types/meta.ts";
 import { memoryStore } from "../../store/store.ts";
 import { TestServer } from "../../testing/test-server.ts";
 
@@ -126,5 +127,21 @@ describe("metrics", () => {
 		expect(server.metrics.values.get("apiserver_request_total{verb=GET,code=200}")).toBe(1);
 		expect(server.metrics.values.get("apiserver_request_total{verb=GET,code=403}")).toBe(1);
 		expect((await server.request("GET", "/metrics")).text).toBe("# no metrics\n");
+	});
+});
+
+describe("a list of more than 1,000 objects", () => {
+	test("is made in pieces, and reads as any other", async () => {
+		const path = "/api/v1/namespaces/default/configmaps";
+		for (let index = 0; index < 2_001; index++) {
+			await server.request("POST", path, { body: { metadata: { name: `c-${String(index).padStart(4, "0")}` } } });
+		}
+		const pages = await Promise.all(["?limit=1000", ""].map((query) => server.request("GET", path + query)));
+		const [short, long] = pages.map(({ json }) => json as unknown as { kind: string; items: readonly KubeObject[] });
+		expect(long?.kind).toBe("ConfigMapList");
+		expect(long?.items.map(({ metadata }) => metadata.name)).toEqual(
+			Array.from({ length: 2_001 }, (_, index) => `c-${String(index).padStart(4, "0")}`),
+		);
+		expect(long?.items.slice(0, 1_000)).toEqual(short?.items);
 	});
 });

@@ -16,8 +16,9 @@ import type { HttpRequest, HttpResponse } from "./message.ts";
 import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
 import type { AskPod } from "./proxy.ts";
+import { DEFAULT_IN_FLIGHT, type InFlightLimits, RequestsInFlight } from "./requests-in-flight.ts";
 import { handleResource } from "./resource-handler.ts";
-import { routeOf } from "./route.ts";
+import { type Route, routeOf } from "./route.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
@@ -29,6 +30,7 @@ export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> 
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
 	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
 	readonly authenticate: (request: HttpRequest) => User | undefined;
+	readonly inFlight?: InFlightLimits;
 }
 
 /** Why the clock of a request is stopped; a reason of our own spares the making of an error with a stack. */
@@ -40,6 +42,7 @@ export class HttpApi {
 	readonly #ports: HttpApiPorts;
 	readonly #hub: WatchHub;
 	readonly #encoded: EncodedObjects;
+	readonly #inFlight: RequestsInFlight;
 	readonly #requests: Counter;
 	readonly #durations: Histogram;
 
@@ -48,6 +51,7 @@ export class HttpApi {
 		const { metrics } = ports.server.ports;
 		this.#hub = new WatchHub(ports.server.ports, errorFrame);
 		this.#encoded = new EncodedObjects(metrics);
+		this.#inFlight = new RequestsInFlight(metrics, ports.inFlight ?? DEFAULT_IN_FLIGHT);
 		this.#requests = metrics.counter({
 			name: "apiserver_request_total",
 			help: "Answered requests by method and code.",
@@ -87,10 +91,19 @@ export class HttpApi {
 	}
 
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
-		const { server, authenticate } = this.#ports;
-		const user = impersonated(request, authenticate(request) ?? ANONYMOUS);
-		const limitMs = timeLimitMs(request);
+		const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
 		const route = routeOf(request.path);
+		const leave = this.#inFlight.enter(request, route, user);
+		try {
+			return await this.#handled(request, route, user, warnings);
+		} finally {
+			leave();
+		}
+	}
+
+	async #handled(request: HttpRequest, route: Route, user: User, warnings: Set<string>): Promise<HttpResponse> {
+		const { server } = this.#ports;
+		const limitMs = timeLimitMs(request);
 		const nowMs = (): number => server.ports.clock.wallMs();
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {

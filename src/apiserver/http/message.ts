@@ -22,12 +22,21 @@ export interface StreamBody {
 	start(sink: FrameSink): { drained(): void; closed(): void };
 }
 
+/** A body that is too long to be made at once: the next piece is made when the socket can take it. */
+export interface PiecesBody {
+	readonly pieces: Iterable<Uint8Array>;
+}
+
 export interface HttpResponse {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
-	readonly body: Uint8Array | StreamBody;
+	readonly body: Uint8Array | StreamBody | PiecesBody;
 }
 
-export function isStream(body: Uint8Array | StreamBody): body is StreamBody {
+export function isStream(body: HttpResponse["body"]): body is StreamBody {
 	return "start" in body;
+}
+
+export function isInPieces(body: HttpResponse["body"]): body is PiecesBody {
+	return "pieces" in body;
 }

@@ -1,9 +1,9 @@
 /** `pods/log`: what a container has printed, and goes on to print (api-protocol, "Streaming subresources"). */
 import { invalid } from "../../api/field-error.ts";
 import { badRequest, invalidObject } from "../../api/status.ts";
-import type { Pod } from "../../api/types/core.ts";
+import type { ContainerStatus, Pod } from "../../api/types/core.ts";
 import { utf8 } from "../../kernel/bytes.ts";
-import type { ContainerLogs, LogLine } from "../../machinery/container-logs.ts";
+import type { ContainerLogs, LogLine, LogRun } from "../../machinery/container-logs.ts";
 import type { FrameSink } from "../watch/watch-hub.ts";
 import type { HttpResponse, StreamBody } from "./message.ts";
 import { booleanOf } from "./query.ts";
@@ -14,12 +14,12 @@ const HEADERS = { "content-type": "text/plain" };
 export function podLogAnswer(logs: ContainerLogs, pod: Pod, query: URLSearchParams, nowMs: number): HttpResponse {
 	const podName = pod.metadata.name;
 	const container = containerOf(pod, query);
-	requireStarted(pod, container, query);
-	const shown = (line: LogLine): Uint8Array => utf8(textOf(line, booleanOf(query, "timestamps")));
-	const lines = selected(logs.lines(pod.metadata.uid, container), query, podName, nowMs);
-	const isOver = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
-	if (!booleanOf(query, "follow") || isOver) {
-		const text = lines.map((line) => textOf(line, booleanOf(query, "timestamps"))).join("");
+	const run = runOf(pod, container, query);
+	const withTime = booleanOf(query, "timestamps");
+	const shown = (line: LogLine): Uint8Array => utf8(textOf(line, withTime));
+	const lines = selected(logs.lines(pod.metadata.uid, container, run), query, podName, nowMs);
+	if (!booleanOf(query, "follow") || run === "previous" || isOver(pod, container)) {
+		const text = lines.map((line) => textOf(line, withTime)).join("");
 		return { status: 200, headers: HEADERS, body: utf8(limited(text, wholeNumber(query, podName, "limitBytes"))) };
 	}
 	return { status: 200, headers: HEADERS, body: followed(logs, pod.metadata.uid, container, lines.map(shown), shown) };
@@ -36,19 +36,20 @@ function followed(
 		start(sink: FrameSink) {
 			let isBlocked = !first.map((line) => sink.write(line)).every(Boolean);
 			let last = logs.lines(podUID, container).at(-1);
-			let isOver = false;
+			let left: readonly LogLine[] | undefined;
 			// A slow reader waits for no more than the log keeps, and misses what fell out meanwhile.
 			const catchUp = (): void => {
-				const lines = logs.lines(podUID, container);
+				const lines = left ?? logs.lines(podUID, container);
 				for (const line of lines.slice(last === undefined ? 0 : lines.indexOf(last) + 1)) {
 					last = line;
 					isBlocked = !sink.write(shown(line));
 					if (isBlocked) return;
 				}
-				if (isOver) sink.end();
+				if (left !== undefined) sink.end();
 			};
 			const stop = logs.follow(podUID, container, (line) => {
-				isOver ||= line === undefined;
+				// It may be started again before the reader has read all: those lines are of another run.
+				if (line === undefined) left ??= logs.lines(podUID, container);
 				if (!isBlocked) catchUp();
 			});
 			const drained = (): void => {
@@ -72,16 +73,32 @@ function containerOf({ metadata, spec }: Pod, query: URLSearchParams): string {
 	throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(" ")}]`);
 }
 
-function requireStarted({ metadata, status }: Pod, container: string, query: URLSearchParams): void {
+/** Of a container that waits to be started again, the previous run is the last one, as in a kubelet. */
+function runOf(pod: Pod, container: string, query: URLSearchParams): LogRun {
+	const { state, lastState } = statusOf(pod, container) ?? {};
+	const { waiting } = state ?? {};
+	const hasRunBefore = lastState?.terminated !== undefined;
+	const which = `container "${container}" in pod "${pod.metadata.name}"`;
 	if (booleanOf(query, "previous")) {
-		throw badRequest(`previous terminated container "${container}" in pod "${metadata.name}" not found`);
+		if (!hasRunBefore) throw badRequest(`previous terminated ${which} not found`);
+		return waiting === undefined ? "previous" : "current";
 	}
-	const known = (status?.containerStatuses ?? []).find(({ name }) => name === container);
-	const reason = known?.state?.waiting?.reason;
 	// One that waits to be started again has printed something before.
-	if (reason !== undefined && known?.lastState?.terminated === undefined) {
-		throw badRequest(`container "${container}" in pod "${metadata.name}" is waiting to start: ${reason}`);
+	if (waiting?.reason !== undefined && !hasRunBefore) {
+		throw badRequest(`${which} is waiting to start: ${waiting.reason}`);
 	}
+	return "current";
+}
+
+function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
+	return (status?.containerStatuses ?? []).find(({ name }) => name === container);
+}
+
+/** Nothing more comes of a container that has ended, also if it is started again. */
+function isOver(pod: Pod, container: string): boolean {
+	const { state } = statusOf(pod, container) ?? {};
+	const hasEnded = state !== undefined && state.running === undefined;
+	return hasEnded || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 }
 
 function selected(

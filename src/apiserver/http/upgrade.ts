@@ -24,7 +24,8 @@ export function upgradedPod(server: ApiServer, request: HttpRequest, user: User)
 	const type = server.typeOf(route);
 	if (type.kind === "Pod" && NEEDS_PROCESS.has(route.subresource ?? "")) {
 		throw badRequest(
-			`pods are simulated and run no process, so there is nothing to ${route.subresource} to; kubectl logs and kubectl port-forward work`,
+			`${route.subresource} is not served: a simulated pod runs no process, and one of --runtime process is a process of ` +
+				"the machine that the plane runs on, to be looked at there; kubectl logs and kubectl port-forward work",
 		);
 	}
 	if (route.subresource !== "portforward") throw noSuchPath();

@@ -142,6 +142,33 @@ describe("log", () => {
 		expect(await get(query)).toEqual([code, message]);
 	});
 
+	const ended = { terminated: { exitCode: 1 } };
+	const running = { running: { startedAt: "2026-01-01T00:00:00Z" } };
+	const backingOff = { waiting: { reason: "CrashLoopBackOff" } };
+	test.each([
+		["one that runs again", { state: running, lastState: ended }, "new\n", "old\n"],
+		["one in back-off", { state: backingOff, lastState: ended }, "new\n", "new\n"],
+		["one that ended again", { state: ended, lastState: ended }, "new\n", "old\n"],
+	])(
+		"of %s is of its last run, and with `previous` of the one that ended last before",
+		async (_, state, now, previous) => {
+			const { json } = await create("p", { containers: containers.slice(0, 1) });
+			const uid = json.metadata.uid ?? "";
+			const atMs = server.clock.wallMs();
+			server.logs.append(uid, "app", { atMs, text: "old" });
+			server.logs.startAgain(uid, "app");
+			server.logs.append(uid, "app", { atMs, text: "new" });
+			const containerStatuses = [{ name: "app", image: "i", imageID: "", ready: false, restartCount: 1, ...state }];
+			const body = { ...json, status: { phase: "Running", containerStatuses } };
+			expect((await server.request("PUT", `${PODS}/p/status`, { body })).status).toBe(200);
+			expect([await get(""), await get("?previous=true"), await get("?previous=true&follow=true")]).toEqual([
+				[200, now],
+				[200, previous],
+				[200, previous],
+			]);
+		},
+	);
+
 	test("of a Pod that is not there is NotFound", async () => {
 		expect(await get("")).toEqual([404, 'pods "p" not found']);
 	});

@@ -83,6 +83,7 @@ describe("SOCKS5", () => {
 
 	test.each<[string, readonly Uint8Array[], readonly number[]]>([
 		["a wrong password", [GREETING, auth("wrong")], [5, 2, 1, 1]],
+		["another version of passwords", [GREETING, Uint8Array.of(5, ...auth("secret").subarray(1))], [5, 2, 1, 1]],
 		["no way to give one", [Uint8Array.of(5, 1, 0)], [5, 255]],
 		["nobody there", [GREETING, auth("secret"), byName("refused")], [5, 2, 1, 0, 5, 5, 0, 1, 0, 0, 0, 0, 0, 0]],
 		["no answer", [GREETING, auth("secret"), byName("silent")], [5, 2, 1, 0, 5, 4, 0, 1, 0, 0, 0, 0, 0, 0]],

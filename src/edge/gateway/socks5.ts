@@ -46,7 +46,11 @@ export async function socksGreeting(
 		return { kind: "refused", why: "the client offers no user and password" };
 	}
 	send(Uint8Array.of(VERSION, USER_PASSWORD));
-	await reader.byte();
+	const authVersion = await reader.byte();
+	if (authVersion !== AUTH_VERSION) {
+		send(Uint8Array.of(AUTH_VERSION, 1));
+		return { kind: "refused", why: `version ${authVersion} of user and password: want ${AUTH_VERSION}` };
+	}
 	const user = await reader.text(await reader.byte());
 	const password = await reader.text(await reader.byte());
 	if (!isKnown({ user, password })) {

@@ -17,14 +17,20 @@ export function healthCheckPortOf({ ports }: Pick<ServiceTable, "ports">): numbe
 	return ports.find(({ healthCheckNodePort }) => healthCheckNodePort !== 0)?.healthCheckNodePort ?? 0;
 }
 
-/** Without a table the Service is gone, and the answer one of the last before the port closes. */
-export function healthAnswer(key: string, table: Pick<ServiceTable, "localReady"> | undefined): HealthAnswer {
+/**
+ * Without a table the Service is gone, and the answer one of the last before the port closes.
+ * @param isProxyHealthy False when its rules are behind. A proxy that is one with who answers is always healthy.
+ */
+export function healthAnswer(
+	key: string,
+	table: Pick<ServiceTable, "localReady"> | undefined,
+	isProxyHealthy = true,
+): HealthAnswer {
 	const localEndpoints = table?.localReady ?? 0;
 	const [namespace = "", name = ""] = key.split("/");
-	// A proxy that is not healthy does not get to answer: here it is one with whoever answers.
-	const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: true };
+	const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: isProxyHealthy };
 	return {
-		status: localEndpoints > 0 ? 200 : 503,
+		status: localEndpoints > 0 && isProxyHealthy ? 200 : 503,
 		headers: {
 			"content-type": "application/json",
 			"x-content-type-options": "nosniff",

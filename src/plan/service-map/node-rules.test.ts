@@ -142,6 +142,20 @@ describe("NodeRules.route()", () => {
 			client: OUTSIDE,
 			route: "forward 10.244.0.1 10.244.0.2 masqueraded",
 		},
+		{
+			rule: "the node is let in when one of its own addresses is in them",
+			port: { hasSourceRanges: true, loadBalancerSourceRanges: ["192.168.0.0/16"] },
+			asked: "203.0.113.1 80",
+			client: { ip: "203.0.113.1", place: "node" },
+			route: "forward 10.244.0.1 10.244.0.2 masqueraded",
+		},
+		{
+			rule: "and is dropped when none is",
+			port: { hasSourceRanges: true, loadBalancerSourceRanges: ["192.0.2.0/24"] },
+			asked: "203.0.113.1 80",
+			client: NODE,
+			route: "drop",
+		},
 	])("$rule", ({ port = {}, asked, client, route }) => {
 		expect(routed(rulesOf({ ...EVERYWHERE, ...port }), asked, client)).toBe(route);
 	});
@@ -157,7 +171,8 @@ describe("NodeRules.route()", () => {
 
 	test("an address that two Services have belongs to the older one, until it is gone", () => {
 		const rules = rulesOf({ externalIPs: ["192.0.2.1"], cluster: targets(1) });
-		rules.put(tableOf("demo/late", { clusterIP: "10.96.0.11", externalIPs: ["192.0.2.1"], cluster: targets(9) }));
+		const late = tableOf("demo/late", { clusterIP: "10.96.0.11", externalIPs: ["192.0.2.1"], cluster: targets(9) });
+		rules.put({ ...late, createdAt: "2026-01-02T00:00:00Z" });
 		expect(routed(rules, "192.0.2.1 80", POD)).toBe("forward 10.244.0.1 masqueraded");
 		rules.remove("demo/web");
 		expect(routed(rules, "192.0.2.1 80", POD)).toBe("forward 10.244.0.9 masqueraded");

@@ -10,6 +10,7 @@
  */
 import { type CIDR, contains, familyOf, parseIP, parseLenientCIDR } from "../../api/ip.ts";
 import type { IPFamily, Protocol } from "../../api/types/meta.ts";
+import { compareStrings } from "../../kernel/order.ts";
 import { healthCheckPortOf } from "./health-check.ts";
 import type { ServiceTable, TablePort, Target } from "./service-table.ts";
 import { type ClientPlace, type Destination, verdictFor } from "./verdict.ts";
@@ -105,7 +106,7 @@ export class NodeRules {
 	route(asked: Asked, client: Client): Route {
 		const found = this.#index.get(keyOf(asked))?.[0];
 		if (found === undefined) return this.#unknown(asked);
-		if (isFiltered(found, asked, client)) {
+		if (isFiltered(found, asked, client, this.#node.addresses)) {
 			return { kind: "drop", ...found, why: "the client is outside loadBalancerSourceRanges" };
 		}
 		const { port, destination } = found;
@@ -132,10 +133,17 @@ export class NodeRules {
 				const key = keyOf({ ...address, protocol: port.protocol });
 				const list = this.#index.get(key) ?? [];
 				list.push({ serviceKey: table.key, port, destination });
-				this.#index.set(key, list);
+				this.#index.set(key, list.length === 1 ? list : list.sort((a, b) => this.#byAge(a, b)));
 			}
 			this.#clusterIPs.set(port.clusterIP, (this.#clusterIPs.get(port.clusterIP) ?? 0) + 1);
 		}
+	}
+
+	/** Of two Services that were made in the same second, the first by name. */
+	#byAge(a: RoutedPort, b: RoutedPort): number {
+		const age = ({ serviceKey }: RoutedPort): string =>
+			`${this.#tables.get(serviceKey)?.createdAt ?? ""} ${serviceKey}`;
+		return compareStrings(age(a), age(b));
 	}
 
 	#unindex(table: ServiceTable | undefined): void {
@@ -181,12 +189,15 @@ function keyOf({ ip, port, protocol }: Asked): string {
 	return `${protocol} ${ip} ${port}`;
 }
 
-/** Source ranges hold for a load balancer's addresses only; the node itself may always ask. */
-function isFiltered({ port }: RoutedPort, asked: Asked, client: Client): boolean {
-	if (!port.hasSourceRanges || !port.loadBalancerVIPs.includes(asked.ip) || client.place === "node") return false;
-	const ip = parseIP(client.ip);
+/**
+ * Source ranges hold for a load balancer's addresses only. The node itself may ask by any of its addresses when one
+ * of them is in a range: what it sends to itself may carry the load balancer's address as its source.
+ */
+function isFiltered({ port }: RoutedPort, asked: Asked, client: Client, own: readonly string[]): boolean {
+	if (!port.hasSourceRanges || !port.loadBalancerVIPs.includes(asked.ip)) return false;
 	const ranges = port.loadBalancerSourceRanges.map((text) => parseLenientCIDR(text));
-	return !ranges.some((range) => range !== undefined && ip !== undefined && contains(range, ip));
+	const sources = [client.ip, ...(client.place === "node" ? own : [])].map((text) => parseIP(text));
+	return !ranges.some((range) => range !== undefined && sources.some((ip) => ip !== undefined && contains(range, ip)));
 }
 
 /**

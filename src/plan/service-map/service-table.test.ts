@@ -178,6 +178,7 @@ describe("planServiceTable()", () => {
 		expect(planServiceTable(owner, [], { asOf: "42" })).toEqual({
 			key: "default/web",
 			asOf: "42",
+			createdAt: "2026-01-01T00:00:00Z",
 			ports: [
 				{
 					name: "http",

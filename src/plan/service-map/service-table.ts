@@ -44,6 +44,8 @@ export interface ServiceTable {
 	readonly key: string;
 	/** resourceVersion of the EndpointSlices that this was made from. */
 	readonly asOf?: string;
+	/** The Service's creationTimestamp: of two that want the same address the older has it. */
+	readonly createdAt?: string;
 	/** In the Service's order, IPv4 before IPv6. Empty: the Service is not proxied. */
 	readonly ports: readonly TablePort[];
 	/** Different addresses of endpoints that are ready and on this node: what a health check node port counts. */
@@ -65,6 +67,7 @@ export function planServiceTable(
 	return {
 		key,
 		...(place.asOf === undefined ? {} : { asOf: place.asOf }),
+		createdAt: service.metadata.creationTimestamp,
 		ports: found.map(({ port }) => port),
 		localReady: new Set(ready.map(({ ip }) => ip)).size,
 	};

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type NftConfig, podsByRange } from "../plan/nft/config.ts";
+import type { Listing } from "../plan/nft/nft-state.ts";
+import { NftModel } from "../testing/nft-model.ts";
+import { RecordingMetrics } from "../testing/recording-metrics.ts";
+import { silentLogger } from "../testing/silent.ts";
+import { tableOf, targets } from "../testing/table-ports.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
+import { FamilyRules } from "./family-rules.ts";
+import { KernelProxy } from "./kernel-proxy.ts";
+import type { KernelRules, LoadResult } from "./kernel-rules.ts";
+
+const localPods = podsByRange("IPv4", ["10.244.0.0/16"]);
+const CONFIG: NftConfig = {
+	family: "IPv4",
+	table: "t",
+	nodeAddresses: ["192.168.50.1"],
+	nodeName: "n1",
+	...(localPods === undefined ? {} : { localPods }),
+	serviceCIDRs: [],
+	masqueradeAll: false,
+	masqueradeBit: 14,
+	hash: () => "HASH",
+};
+const CHAIN = "service-HASH-a/web/tcp/http";
+
+class FakeKernel implements KernelRules {
+	model: NftModel = new NftModel();
+	readonly texts: string[] = [];
+	refusals = 0;
+
+	load(text: string): Promise<LoadResult> {
+		if (this.refusals > 0) {
+			this.refusals--;
+			return Promise.resolve({ kind: "failed", message: "Error: no" });
+		}
+		this.model.load(text);
+		this.texts.push(text);
+		return Promise.resolve({ kind: "loaded" });
+	}
+
+	chains(): Promise<readonly string[]> {
+		return Promise.resolve(this.model.chainNames);
+	}
+
+	list(): Promise<Listing | undefined> {
+		const { chainNames } = this.model;
+		if (chainNames.length === 0) return Promise.resolve(undefined);
+		const elements = (["service-ips", "cluster-ips"] as const).flatMap((container) =>
+			[...this.model.elementsOf(container)].map(([key, verdict]) => ({
+				container,
+				key,
+				...(verdict === "" ? {} : { verdict }),
+			})),
+		);
+		return Promise.resolve({ chains: chainNames, affinitySets: [], elements });
+	}
+}
+
+let clock: VirtualClock;
+let kernel: FakeKernel;
+let proxy: KernelProxy;
+let stopping: AbortController;
+
+function start(minSyncPeriodMs = 1_000): void {
+	const rules = new FamilyRules(CONFIG, kernel, clock);
+	const flows = { list: () => Promise.resolve([]), cut: () => Promise.resolve(0) };
+	const ports = { clock, log: silentLogger, metrics: new RecordingMetrics(), flows };
+	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: [] });
+	stopping = new AbortController();
+	proxy.put(tableOf("a/web", { cluster: targets(1) }));
+	void proxy.run(stopping.signal);
+}
+
+beforeEach(() => {
+	clock = new VirtualClock();
+	kernel = new FakeKernel();
+});
+
+describe("KernelProxy", () => {
+	test("loads the fixed rules and all Services at the start, and says when they are there", async () => {
+		start();
+		await proxy.synced();
+		expect(kernel.model.rulesOf(CHAIN)).toEqual(["meta l4proto tcp dnat to 10.244.0.1:8080"]);
+		expect(kernel.texts).toHaveLength(2);
+		expect(proxy.pendingSinceMs).toBeUndefined();
+		stopping.abort();
+	});
+
+	test("takes the first change after a quiet time at once, and those of the next second together", async () => {
+		start();
+		await proxy.synced();
+		await clock.advance(5_000);
+		proxy.put(tableOf("a/web", { cluster: targets(1, 2) }));
+		await clock.advance(0);
+		expect(kernel.texts).toHaveLength(3);
+		proxy.put(tableOf("a/web", { cluster: targets(1, 2, 3) }));
+		proxy.put(tableOf("a/web", { cluster: targets(1, 2, 3, 4) }));
+		await clock.advance(999);
+		expect(kernel.texts).toHaveLength(3);
+		await clock.advance(1);
+		expect(kernel.texts).toHaveLength(4);
+		expect(kernel.model.rulesOf(CHAIN)[0]).toContain("mod 4");
+		stopping.abort();
+	});
+
+	test("tries again after a refusal, reading what the kernel has", async () => {
+		start(0);
+		await proxy.synced();
+		kernel.refusals = 2;
+		proxy.put(tableOf("a/web", { cluster: targets(1, 2) }));
+		await clock.advance(0);
+		expect(kernel.model.rulesOf(CHAIN)[0]).toContain("10.244.0.1:8080");
+		expect(proxy.pendingSinceMs).not.toBeUndefined();
+		await clock.advance(30_000);
+		expect(kernel.model.rulesOf(CHAIN)[0]).toContain("mod 2");
+		expect(proxy.pendingSinceMs).toBeUndefined();
+		stopping.abort();
+	});
+
+	test("writes all anew at once when a small change does not fit what is there", async () => {
+		start(0);
+		await proxy.synced();
+		kernel.model = new NftModel();
+		kernel.refusals = 1;
+		proxy.put(tableOf("a/web", { cluster: targets(1, 2) }));
+		await clock.advance(0);
+		expect(kernel.model.rulesOf(CHAIN)[0]).toContain("mod 2");
+		stopping.abort();
+	});
+
+	test("finds within the sync period that somebody flushed the rules, and writes them anew", async () => {
+		start();
+		await proxy.synced();
+		kernel.model = new NftModel();
+		await clock.advance(30_000);
+		expect(kernel.model.rulesOf(CHAIN)).toEqual(["meta l4proto tcp dnat to 10.244.0.1:8080"]);
+		stopping.abort();
+	});
+
+	test("takes over the rules of the one before it without a moment in which a Service has none", async () => {
+		start();
+		await proxy.synced();
+		stopping.abort();
+		const before = kernel.texts.length;
+		start();
+		await proxy.synced();
+		const texts = kernel.texts.slice(before).join("");
+		expect(texts).not.toContain("delete element");
+		expect(texts).not.toContain("flush map");
+		expect(kernel.model.elementsOf("service-ips").get("10.96.0.10 . tcp . 80")).toBe(`goto ${CHAIN}`);
+		stopping.abort();
+	});
+
+	test("deletes chains of a Service that is gone a second later", async () => {
+		start();
+		await proxy.synced();
+		proxy.remove("a/web");
+		await clock.advance(1_000);
+		expect(kernel.model.chainNames).toContain(CHAIN);
+		await clock.advance(1_001);
+		expect(kernel.model.chainNames).not.toContain(CHAIN);
+		stopping.abort();
+	});
+});

@@ -1,0 +1,194 @@
+/**
+ * A node's proxy whose rules are in the kernel: takes the tables of Services as they change, and keeps the kernel's
+ * rules of each family in line with them.
+ *
+ * One worker, however much changes: a run takes all that has changed by then. The first change after a quiet time is
+ * loaded at once.
+ */
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Metrics } from "../kernel/metrics.ts";
+import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
+import { type Flow, staleFlows } from "../plan/service-map/stale-flows.ts";
+import type { FamilyRules } from "./family-rules.ts";
+import { KernelProxyMetrics } from "./kernel-proxy-metrics.ts";
+import type { Flows } from "./kernel-rules.ts";
+
+export interface KernelProxyPorts<F extends Flow = Flow> {
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly metrics: Metrics;
+	readonly flows: Flows<F>;
+}
+
+export interface KernelProxyOptions {
+	/** From the end of one run to the start of the next. 0: none. */
+	readonly minSyncPeriodMs: number;
+	/** How soon a failed run is tried again, and how often somebody else's changes are looked for. */
+	readonly syncPeriodMs: number;
+	readonly nodeAddresses: readonly string[];
+}
+
+export class KernelProxy<F extends Flow = Flow> {
+	readonly #families: readonly FamilyRules[];
+	readonly #ports: KernelProxyPorts<F>;
+	readonly #options: KernelProxyOptions;
+	readonly #metrics: KernelProxyMetrics;
+	readonly #tables = new Map<string, ServiceTable>();
+	/** UDP ports of Services that are gone since the flows were last looked at. */
+	#removedPorts: TablePort[] = [];
+	#hasUdpChange = true;
+	/** Something has changed since the last run began. */
+	#isDirty = true;
+	#isRunning = false;
+	#hasFailed = false;
+	#checkAtMs = 0;
+	#wake: () => void = () => undefined;
+	#asOf: string | undefined;
+	#syncedAsOf: string | undefined;
+	readonly #waiting: (() => void)[] = [];
+
+	constructor(families: readonly FamilyRules[], ports: KernelProxyPorts<F>, options: KernelProxyOptions) {
+		this.#families = families;
+		this.#ports = ports;
+		this.#options = options;
+		this.#metrics = new KernelProxyMetrics(ports.metrics);
+	}
+
+	get tables(): ReadonlyMap<string, ServiceTable> {
+		return this.#tables;
+	}
+
+	/** resourceVersion of the EndpointSlices that the kernel's rules were made from. */
+	get asOf(): string | undefined {
+		return this.#syncedAsOf;
+	}
+
+	/** Monotonic milliseconds of the last run that ended well; undefined before the first. */
+	lastSyncedMs: number | undefined;
+
+	/** Monotonic milliseconds since which a change waits; undefined when none does. */
+	pendingSinceMs: number | undefined;
+
+	/** Takes the place of the table that the Service had. */
+	put(table: ServiceTable): void {
+		this.#noteUdp(this.#tables.get(table.key), table);
+		this.#tables.set(table.key, table);
+		this.#asOf = table.asOf ?? this.#asOf;
+		for (const family of this.#families) family.put(table);
+		this.#changed();
+	}
+
+	/** `key` is `namespace/name`. */
+	remove(key: string): void {
+		this.#noteUdp(this.#tables.get(key), undefined);
+		this.#tables.delete(key);
+		for (const family of this.#families) family.remove(key);
+		this.#changed();
+	}
+
+	/** Resolves when all that was put before is in the kernel. */
+	synced(): Promise<void> {
+		if (!this.#isDirty && !this.#isRunning && !this.#hasFailed) return Promise.resolve();
+		return new Promise((resolve) => this.#waiting.push(resolve));
+	}
+
+	/** Until `signal` aborts; a run that is under way is ended first. */
+	async run(signal: AbortSignal): Promise<void> {
+		while (!signal.aborted) {
+			await this.#sync();
+			await this.#pause(this.#options.minSyncPeriodMs, signal);
+			await this.#idle(signal);
+		}
+	}
+
+	async #sync(): Promise<void> {
+		const { clock } = this.#ports;
+		const startedMs = clock.monotonicMs();
+		const asOf = this.#asOf;
+		const pendingSinceMs = this.pendingSinceMs;
+		const isCheck = startedMs >= this.#checkAtMs;
+		this.#isDirty = false;
+		this.#isRunning = true;
+		let isGood = true;
+		for (const family of this.#families) isGood = (await this.#syncFamily(family, isCheck)) && isGood;
+		if (isGood) await this.#cutStaleFlows();
+		this.#isRunning = false;
+		this.#hasFailed = !isGood;
+		if (isCheck || !isGood) this.#checkAtMs = clock.monotonicMs() + this.#options.syncPeriodMs;
+		if (!isGood) return;
+		this.#syncedAsOf = asOf;
+		this.lastSyncedMs = clock.monotonicMs();
+		if (this.pendingSinceMs === pendingSinceMs) this.pendingSinceMs = undefined;
+		if (!this.#isDirty) for (const resolve of this.#waiting.splice(0)) resolve();
+	}
+
+	/** Whether the kernel took it. One family's failure does not keep the other from its rules. */
+	async #syncFamily(rules: FamilyRules, isCheck: boolean): Promise<boolean> {
+		const { clock, log } = this.#ports;
+		const { family } = rules;
+		if (isCheck && !(await rules.isIntact())) {
+			log.warn("Rules were changed by somebody else; all are written anew", { family });
+			rules.lose();
+		}
+		const startedMs = clock.monotonicMs();
+		const result = await rules.sync();
+		if (result.kind === "synced") {
+			this.#metrics.synced(family, result, (clock.monotonicMs() - startedMs) / 1_000);
+			return true;
+		}
+		this.#metrics.failed(family);
+		log.error("The kernel refused rules; all are written anew", { family, reason: result.message });
+		return false;
+	}
+
+	async #cutStaleFlows(): Promise<void> {
+		if (!this.#hasUdpChange) return;
+		this.#hasUdpChange = false;
+		const removed = this.#removedPorts.splice(0);
+		for (const { family } of this.#families) {
+			const flows = await this.#ports.flows.list(family);
+			const stale = staleFlows(flows, { tables: this.#tables }, this.#options.nodeAddresses, removed);
+			if (stale.length === 0) continue;
+			this.#metrics.cut(family, await this.#ports.flows.cut(family, stale));
+		}
+	}
+
+	/** Until something has changed, or it is time to look for it. */
+	async #idle(signal: AbortSignal): Promise<void> {
+		if (this.#isDirty) return;
+		const now = this.#ports.clock.monotonicMs();
+		const dues = [this.#checkAtMs, ...this.#families.flatMap(({ dueMs }) => dueMs ?? [])];
+		await this.#pause(Math.max(0, Math.min(...dues) - now), signal, true);
+	}
+
+	/** @param isWoken Whether a change ends it early. */
+	async #pause(ms: number, signal: AbortSignal, isWoken = false): Promise<void> {
+		if (ms === 0 || signal.aborted) return;
+		const woken = new AbortController();
+		const wake = (): void => woken.abort();
+		if (isWoken) this.#wake = wake;
+		signal.addEventListener("abort", wake, { once: true });
+		await this.#ports.clock.sleep(ms, woken.signal).catch(() => undefined);
+		signal.removeEventListener("abort", wake);
+		this.#wake = () => undefined;
+	}
+
+	#changed(): void {
+		this.#isDirty = true;
+		this.pendingSinceMs ??= this.#ports.clock.monotonicMs();
+		this.#wake();
+	}
+
+	#noteUdp(before: ServiceTable | undefined, now: ServiceTable | undefined): void {
+		const had = before?.ports.filter(({ protocol }) => protocol === "UDP") ?? [];
+		const has = now?.ports.filter(({ protocol }) => protocol === "UDP") ?? [];
+		if (had.length === 0 && has.length === 0) return;
+		this.#hasUdpChange = true;
+		this.#removedPorts.push(...had.filter((port) => !has.some((other) => isSamePort(port, other))));
+	}
+}
+
+function isSamePort(a: TablePort, b: TablePort): boolean {
+	return a.clusterIP === b.clusterIP && a.port === b.port && a.nodePort === b.nodePort;
+}
