@@ -47,7 +47,7 @@ export function validateMetadataUpdate(next: ObjectMeta, stored: ObjectMeta): re
 		...IMMUTABLE.filter((key) => next[key] !== stored[key]).map((key) =>
 			invalid(`metadata.${key}`, next[key], "field is immutable"),
 		),
-		...validateCommon(next),
+		...validateCommon(next, stored),
 	];
 }
 
@@ -80,13 +80,15 @@ function validateNamespace(rules: MetadataRules, namespace: string): readonly Fi
 	return invalids("metadata.namespace", namespace, dns1123LabelProblems(namespace));
 }
 
-function validateCommon(metadata: Partial<ObjectMeta>): readonly FieldError[] {
+/** What is the stored object's own was looked at when that was written. */
+function validateCommon(metadata: Partial<ObjectMeta>, stored: Partial<ObjectMeta> = {}): readonly FieldError[] {
+	const { labels, annotations, ownerReferences = [], finalizers = [], managedFields = [] } = metadata;
 	return [
-		...validateLabels("metadata.labels", metadata.labels),
-		...validateAnnotations("metadata.annotations", metadata.annotations),
-		...validateOwnerReferences(metadata.ownerReferences ?? []),
-		...validateFinalizers(metadata.finalizers ?? []),
-		...(metadata.managedFields ?? []).flatMap(validateManagedFields),
+		...(labels === stored.labels ? [] : validateLabels("metadata.labels", labels)),
+		...(annotations === stored.annotations ? [] : validateAnnotations("metadata.annotations", annotations)),
+		...(ownerReferences === stored.ownerReferences ? [] : validateOwnerReferences(ownerReferences)),
+		...(finalizers === stored.finalizers ? [] : validateFinalizers(finalizers)),
+		...managedFields.flatMap(validateManagedFields),
 	];
 }
 
