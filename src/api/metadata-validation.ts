@@ -1,5 +1,7 @@
 /** The rules of `metadata`, the same for every kind but for the format of its names. */
+
 import { isObject } from "../kernel/json.ts";
+import { idOf } from "./apply/field-set.ts";
 import { type FieldError, forbidden, invalid, required, tooLong } from "./field-error.ts";
 import { byteLength, dns1123LabelProblems, labelValueProblems, qualifiedNameProblems } from "./names.ts";
 import type { NameRule } from "./resource.ts";
@@ -30,7 +32,7 @@ export function validateMetadata(rules: MetadataRules, metadata: Partial<ObjectM
 		...(metadata.generation !== undefined && metadata.generation < 0
 			? [invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")]
 			: []),
-		...validateCommon(metadata, rules.hasFreeFinalizers === true),
+		...validateCommon(rules, metadata),
 	];
 }
 
@@ -51,7 +53,7 @@ export function validateMetadataUpdate(
 		...IMMUTABLE.filter((key) => next[key] !== stored[key]).map((key) =>
 			invalid(`metadata.${key}`, next[key], "field is immutable"),
 		),
-		...validateCommon(next, rules.hasFreeFinalizers === true),
+		...validateCommon(rules, next, stored),
 	];
 }
 
@@ -84,13 +86,19 @@ function validateNamespace(rules: MetadataRules, namespace: string): readonly Fi
 	return invalids("metadata.namespace", namespace, dns1123LabelProblems(namespace));
 }
 
-function validateCommon(metadata: Partial<ObjectMeta>, hasFreeFinalizers: boolean): readonly FieldError[] {
+/** What is the stored object's own was looked at when that was written. */
+function validateCommon(
+	{ hasFreeFinalizers = false }: Pick<MetadataRules, "hasFreeFinalizers">,
+	metadata: Partial<ObjectMeta>,
+	stored: Partial<ObjectMeta> = {},
+): readonly FieldError[] {
+	const { labels, annotations, ownerReferences = [], finalizers = [], managedFields = [] } = metadata;
 	return [
-		...validateLabels("metadata.labels", metadata.labels),
-		...validateAnnotations("metadata.annotations", metadata.annotations),
-		...validateOwnerReferences(metadata.ownerReferences ?? []),
-		...validateFinalizers(metadata.finalizers ?? [], hasFreeFinalizers),
-		...(metadata.managedFields ?? []).flatMap(validateManagedFields),
+		...(labels === stored.labels ? [] : validateLabels("metadata.labels", labels)),
+		...(annotations === stored.annotations ? [] : validateAnnotations("metadata.annotations", annotations)),
+		...(ownerReferences === stored.ownerReferences ? [] : validateOwnerReferences(ownerReferences)),
+		...(finalizers === stored.finalizers ? [] : validateFinalizers(finalizers, hasFreeFinalizers)),
+		...managedFields.flatMap(validateManagedFields),
 	];
 }
 
@@ -178,6 +186,11 @@ function validateNoNewFinalizers(next: ObjectMeta, stored: ObjectMeta): readonly
 	];
 }
 
+/** As the server writes them for programs with names of a usual length: most entries, with every write. */
+function isOwnEntry({ manager = "", subresource = "", fieldsV1 }: ManagedFieldsEntry): boolean {
+	return fieldsV1 !== undefined && idOf(fieldsV1) > 0 && !isLonger(manager + subresource, MANAGER_BYTES_MAX);
+}
+
 /** Bytes of UTF-8 that a unit of UTF-16 takes at most. */
 const BYTES_PER_UNIT_MAX = 3;
 
@@ -189,6 +202,7 @@ function isLonger(text: string, bytesMax: number): boolean {
 function validateManagedFields(entry: ManagedFieldsEntry, index: number): readonly FieldError[] {
 	const field = `metadata.managedFields[${index}]`;
 	const { operation, fieldsType = "", manager = "", subresource = "", fieldsV1 } = entry;
+	if (isOwnEntry(entry)) return [];
 	return [
 		...(operation === "Apply" || operation === "Update"
 			? []

@@ -4,7 +4,7 @@
  *
  * A set never changes, and equal sets are one object as far as the table below remembers: hundreds of thousands of
  * like objects share what says who owns their fields, and most questions end at `===`. Whether two sets are equal
- * `===` alone does not tell, since the table forgets.
+ * `===` alone does not tell: the table learns a set when it comes again, and forgets.
  */
 import { isObject, setOwn } from "../../kernel/json.ts";
 import { canonicalElement, compareElements } from "./path-element.ts";
@@ -23,6 +23,8 @@ const ITSELF = ".";
 class Trie {
 	/** In the keys of the table. */
 	readonly #id: number;
+	/** It is below another: whatever has it below may be known already. */
+	#isBelow = false;
 	static #lastId = 0;
 
 	private constructor() {
@@ -32,12 +34,20 @@ class Trie {
 
 	static make(elements: readonly string[], below: readonly FieldSet[]): FieldSet {
 		const made = new Trie();
-		for (let index = 0; index < elements.length; index++) setOwn(made, elements[index] ?? "", below[index]);
+		for (let index = 0; index < elements.length; index++) {
+			const set = below[index] ?? LEAF;
+			if (#isBelow in set) set.#isBelow = true;
+			setOwn(made, elements[index] ?? "", set);
+		}
 		return Object.freeze(made) as Trie & FieldSet;
 	}
 
 	static idOf(set: object): number {
 		return #id in set ? set.#id : 0;
+	}
+
+	static isNew(set: object): boolean {
+		return set !== LEAF && set !== EMPTY_SET && #isBelow in set && !set.#isBelow;
 	}
 }
 
@@ -92,6 +102,9 @@ export function settled(fields: Fields): FieldSet {
 
 /** @param elements Unique, in any order. Empty sets below drop out. */
 export function fieldSet(asMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
+	// What nothing has below it yet makes a set that is not known. Most of those are of one object alone, such as the
+	// addresses of a Pod: the table is not for them.
+	if (sets.some(Trie.isNew)) return inOrder(asMember, elements, sets);
 	let key = asMember ? ITSELF : "";
 	for (let index = 0; index < elements.length; index++)
 		key += `${elements[index]}\n${idOf(sets[index] ?? EMPTY_SET)}\n`;
@@ -110,7 +123,7 @@ function inOrder(asMember: boolean, elements: readonly string[], sets: readonly 
 	const isSame = sorted.length === elements.length && sorted.every(({ element }, index) => element === elements[index]);
 	const names = sorted.map(({ element }) => element);
 	const inside = sorted.map(({ set }) => set);
-	if (!isSame) return fieldSet(asMember, names, inside);
+	if (!isSame && !inside.some(Trie.isNew)) return fieldSet(asMember, names, inside);
 	return asMember ? Trie.make([ITSELF, ...names], [LEAF, ...inside]) : Trie.make(names, inside);
 }
 

@@ -5,7 +5,7 @@ import { required } from "../../api/field-error.ts";
 import { validateMetadataUpdate } from "../../api/metadata-validation.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
-import { deepEqual } from "../../kernel/json.ts";
+import { deepEqual, ownValue } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
@@ -116,13 +116,18 @@ function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metad
 }
 
 /** When somebody owned something last is no change by itself. */
-function changesNothing(
-	{ metadata, ...next }: KubeObject,
-	{ metadata: storedMetadata, ...stored }: KubeObject,
-): boolean {
-	const { managedFields, ...others } = metadata;
-	const { managedFields: storedFields, ...storedOthers } = storedMetadata;
-	return deepEqual(others, storedOthers) && deepEqual(next, stored) && sameOwners(managedFields, storedFields);
+function changesNothing(next: KubeObject, stored: KubeObject): boolean {
+	return (
+		equalBut("metadata", next, stored) &&
+		equalBut("managedFields", next.metadata, stored.metadata) &&
+		sameOwners(next.metadata.managedFields, stored.metadata.managedFields)
+	);
+}
+
+/** Equality of plain data but for one member, without a copy: every write asks. */
+function equalBut(except: string, a: object, b: object): boolean {
+	const isEqual = (key: string): boolean => key === except || deepEqual(ownValue(a, key), ownValue(b, key));
+	return Object.keys(a).every(isEqual) && Object.keys(b).every((key) => Object.hasOwn(a, key) || isEqual(key));
 }
 
 function preparedUpdate(
