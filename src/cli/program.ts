@@ -5,6 +5,7 @@ import { addDnsCommand } from "./dns.ts";
 import { addFailCommands } from "./fail.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
+import { addStoreCommand } from "./store.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand, VERSION_LINE } from "./version.ts";
@@ -25,6 +26,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addDnsCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
+	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
 	addWatchCostCommand(root);
 	addVersionCommand(root);
