@@ -1,6 +1,7 @@
 /** A plane with a data folder loses nothing that it has acknowledged or shown, however it ends. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -14,6 +15,9 @@ const QUIET = ["--nodes", "0", "--network", "none"];
 /** A mount that only the program sees, and that is gone with it. */
 const canMount = spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()]).status === 0;
 if (!canMount) process.stderr.write("skipped: disks that are full or read-only: this user cannot mount\n");
+
+const canTrace = spawnSync("strace", ["-f", "-o", "/dev/null", "true"]).status === 0;
+if (!canTrace) process.stderr.write("skipped: a trace of system calls: no strace, or it is not allowed\n");
 
 let folder: string;
 beforeEach(() => {
@@ -54,6 +58,37 @@ test("kill -9 under 64 writers loses nothing that was told", async () => {
 	expect(run.problems).toEqual([]);
 	expect(run.acknowledged).toBeGreaterThan(100);
 	expect(run.seen).toBeGreaterThan(10);
+});
+
+test.skipIf(!canTrace)("no write is answered before its sync", async () => {
+	const file = path.join(folder, "trace");
+	const calls = "trace=fdatasync,fsync,write,writev,pwrite64";
+	const strace = ["strace", "-f", "-q", "-e", calls, "-e", "signal=none", "-o", file];
+	const flags = [...QUIET, "--controllers", "-scheduler", "--data-dir", path.join(folder, "data")];
+	const plane = await RunningPlane.start(flags, strace);
+	// One connection: all that it sends after its first answer is answers.
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	for (let index = 0; index < 20; index++) {
+		await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name: `c-${index}` } });
+	}
+	client.close();
+	// The tracer keeps signals to itself: its child is told, and the tracer ends with it.
+	const tracer = String(plane.process.pid);
+	const [traced = ""] = readFileSync(`/proc/${tracer}/task/${tracer}/children`, "utf8").split(" ");
+	process.kill(Number(traced), "SIGTERM");
+	await once(plane.process, "exit");
+	// Of each line the one thing that it is: pages of the store, their sync, or TLS records, of which answers are made.
+	const steps = readFileSync(file, "utf8")
+		.split("\n")
+		.flatMap((line) => {
+			if (/ fd?(data)?sync\(/.test(line)) return ["sync"];
+			if (/ (pwrite64|writev)\(.*(= 4096|iov_len=4096)/.test(line)) return ["page"];
+			return / writev?\(\d+, (\[\{iov_base=)?"\\27\\3\\3/.test(line) ? ["tls"] : [];
+		})
+		.join(" ");
+	const later = steps.slice(steps.indexOf("sync tls page") + "sync tls".length);
+	expect(later.match(/page sync tls/g)?.length ?? 0).toBeGreaterThanOrEqual(18);
+	expect(later).not.toMatch(/page tls/);
 });
 
 describe("a data folder", () => {
