@@ -85,23 +85,33 @@ async function resumed(client: HttpClient, from: number, name: string): Promise<
 	if (from === 0) return undefined;
 	await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name } });
 	const over = new AbortController();
-	const options = { namespace: "default", resourceVersion: String(from), signal: over.signal };
-	let last = from;
 	try {
-		for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, options)) {
-			for (const event of batch) {
-				if (event.type === "BOOKMARK") continue;
-				const version = Number(event.object.metadata.resourceVersion);
-				if (version <= last) return `a watch from ${from} got ${version} after ${last}`;
-				last = version;
-				if (event.object.metadata.name === name) return undefined;
-			}
+		let last = from;
+		for await (const { name: changed, version } of changesAfter(client, from, over.signal)) {
+			if (version <= last) return `a watch from ${from} got ${version} after ${last}`;
+			last = version;
+			if (changed === name) return undefined;
 		}
 		return `a watch from ${from} ended without ${name}`;
 	} catch (error) {
 		return hasReason(error, "Expired") ? undefined : `a watch from ${from}: ${String(error)}`;
 	} finally {
 		over.abort();
+	}
+}
+
+async function* changesAfter(
+	client: HttpClient,
+	from: number,
+	signal: AbortSignal,
+): AsyncIterable<{ readonly name: string; readonly version: number }> {
+	const options = { namespace: "default", resourceVersion: String(from), signal };
+	for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, options)) {
+		for (const event of batch) {
+			if (event.type === "BOOKMARK") continue;
+			const { name, resourceVersion } = event.object.metadata;
+			yield { name, version: Number(resourceVersion) };
+		}
 	}
 }
 
