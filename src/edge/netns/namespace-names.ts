@@ -1,0 +1,64 @@
+/**
+ * Names of network namespaces, `sp-PID-START-NAME`: they say which process made them, so that what one left that was
+ * killed is known and removed by the next.
+ */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { tryIp } from "./run-ip.ts";
+
+const NAMESPACES = "/run/netns";
+/** `ip netns exec NAME` lays what is in the folder NAME over /etc. */
+const OVERLAYS = "/etc/netns";
+const OWN_NAME = /^sp-(\d+)-([0-9a-z]+)-[0-9a-z-]+$/;
+
+/** `sp-PID-START`: of this process, and of no other one that has had its number. */
+export function ownPrefix(): string {
+	return `sp-${process.pid}-${startOf(process.pid) ?? "0"}`;
+}
+
+/** Whether the name is one that this program gives. */
+export function isOwnName(name: string): boolean {
+	return OWN_NAME.test(name);
+}
+
+/** Files that the namespace's programs see in /etc. */
+export function overlayFolder(namespace: string): string {
+	return path.join(OVERLAYS, namespace);
+}
+
+/** Those whose makers do not run any more. */
+export function abandonedNamespaces(): readonly string[] {
+	return [...new Set([...namesIn(NAMESPACES), ...namesIn(OVERLAYS)])].filter(isAbandoned);
+}
+
+/** Removes the namespaces, as far as they are there, with all that is in them. */
+export async function removeNamespaces(names: readonly string[]): Promise<void> {
+	await tryIp(names.map((name) => `netns del ${name}`));
+	for (const name of names) rmSync(overlayFolder(name), { recursive: true, force: true });
+}
+
+function isAbandoned(name: string): boolean {
+	const [, pid, start] = OWN_NAME.exec(name) ?? [];
+	return pid !== undefined && startOf(Number(pid)) !== start;
+}
+
+/** When the process started, in ticks since the machine did; undefined when there is none. */
+function startOf(pid: number): string | undefined {
+	try {
+		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+		// The name, in brackets, may hold anything; the 20th word after it is the time.
+		const words = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+		// One that is dead and not waited for holds nothing any more.
+		return words[0] === "Z" ? undefined : Number(words[19]).toString(36);
+	} catch {
+		return undefined;
+	}
+}
+
+function namesIn(folder: string): readonly string[] {
+	try {
+		return readdirSync(folder);
+	} catch {
+		return [];
+	}
+}
