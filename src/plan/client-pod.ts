@@ -7,6 +7,9 @@ export const CLIENT_ANNOTATION = "sliceplane.dev/client";
 /** On a Node: the network namespace that stands for it. */
 export const NETWORK_NAMESPACE_ANNOTATION = "sliceplane.dev/network-namespace";
 
+/** On a Node: the domain of the names of Services. */
+export const CLUSTER_DOMAIN_ANNOTATION = "sliceplane.dev/cluster-domain";
+
 export interface ClientPodOptions {
 	readonly name: string;
 	readonly nodeName: string;

@@ -20,7 +20,7 @@ import { nodeRange, simulatedNodes } from "../kubelet/node-pool.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
-import { NETWORK_NAMESPACE_ANNOTATION } from "../plan/client-pod.ts";
+import { CLUSTER_DOMAIN_ANNOTATION, NETWORK_NAMESPACE_ANNOTATION } from "../plan/client-pod.ts";
 import { DNS_SERVICE, dnsEndpointSlice, dnsService } from "../plan/dns-service.ts";
 import { AgentProcess } from "./agent-process.ts";
 import type { Channel, ChannelUser } from "./data-plane-channel.ts";
@@ -119,7 +119,8 @@ export class Netns {
 
 	/** Annotations of the node's object: where its clients are to be put. */
 	annotationsOf(node: string): StringMap {
-		return { [NETWORK_NAMESPACE_ANNOTATION]: this.namespaceOf(node) };
+		const { clusterDomain } = this.#options;
+		return { [NETWORK_NAMESPACE_ANNOTATION]: this.namespaceOf(node), [CLUSTER_DOMAIN_ANNOTATION]: clusterDomain };
 	}
 
 	namespaceOf(node: string): string {

@@ -2,7 +2,7 @@
  * Names of network namespaces, `sp-PID-START-NAME`: they say which process made them, so that what one left that was
  * killed is known and removed by the next.
  */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { tryIp } from "./run-ip.ts";
 
@@ -19,6 +19,10 @@ export function ownPrefix(): string {
 /** Whether the name is one that this program gives. */
 export function isOwnName(name: string): boolean {
 	return OWN_NAME.test(name);
+}
+
+export function namespaceExists(name: string): boolean {
+	return existsSync(path.join(NAMESPACES, name));
 }
 
 /** Files that the namespace's programs see in /etc. */

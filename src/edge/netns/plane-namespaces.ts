@@ -48,7 +48,7 @@ export async function makePlaneNamespaces(
 	const all = [lan, ...byNode.values()];
 	try {
 		await runIp(all.map((name) => `netns add ${name}`));
-		await runIp(lanLines([...byNode.values()], gateways), lan);
+		await runIp(lanLines(byNode, nodes, gateways), lan);
 		await Promise.all(nodes.map((node) => runIp(nodeLines(node, nodes, gateways), byNode.get(node.name))));
 	} catch (error) {
 		await removeNamespaces(all);
@@ -60,16 +60,21 @@ export async function makePlaneNamespaces(
 	return { lan, nodes: byNode, remove: () => removeNamespaces(all) };
 }
 
-function lanLines(namespaces: readonly string[], gateways: readonly Gateway[]): readonly string[] {
+function lanLines(
+	byNode: ReadonlyMap<string, string>,
+	nodes: readonly NodeNetwork[],
+	gateways: readonly Gateway[],
+): readonly string[] {
 	return [
 		"link set lo up",
 		"link add br0 type bridge mcast_snooping 0",
 		...gateways.map(({ address, prefixLength }) => `addr add ${address}/${prefixLength} dev br0${noWait(address)}`),
 		"link set br0 up",
-		...namespaces.flatMap((name, index) => [
+		...[...byNode.values()].flatMap((name, index) => [
 			`link add v${index} type veth peer name eth0 netns ${name}`,
 			`link set v${index} master br0 up`,
 		]),
+		...routesTo(nodes),
 	];
 }
 
@@ -78,7 +83,6 @@ function nodeLines(
 	nodes: readonly NodeNetwork[],
 	gateways: readonly Gateway[],
 ): readonly string[] {
-	const others = nodes.filter((node) => node.name !== name);
 	return [
 		"link set lo up",
 		...addresses.map((address) => {
@@ -89,10 +93,14 @@ function nodeLines(
 		...gateways.map(({ address }) => `route add default via ${address} dev eth0`),
 		// Not in the table `local`: the route to a client's own namespace, which is longer, has to win.
 		...podCIDRs.map((range) => `route add local ${range} dev lo table main`),
-		...others.flatMap((other) =>
-			other.podCIDRs.map((range) => `route add ${range} via ${other.addresses.find((ip) => isAlike(ip, range))}`),
-		),
+		...routesTo(nodes.filter((node) => node.name !== name)),
 	];
+}
+
+function routesTo(nodes: readonly NodeNetwork[]): readonly string[] {
+	return nodes.flatMap(({ podCIDRs, addresses }) =>
+		podCIDRs.map((range) => `route add ${range} via ${addresses.find((ip) => isAlike(ip, range))}`),
+	);
 }
 
 /** Of one family. */
