@@ -59,7 +59,7 @@ async function run(cmd: readonly string[], flags: ExecFlags): Promise<number> {
 	const pod = await openClientPod({ ...flags, files: process.env["KUBECONFIG"] });
 	try {
 		if (early !== undefined) return statusOf(early);
-		return await runInside(pod.name, cmd, { ...process.env, KUBECONFIG: pod.kubeconfig });
+		return await runInside(pod, cmd, { ...process.env, KUBECONFIG: pod.kubeconfig });
 	} finally {
 		await pod.remove();
 	}

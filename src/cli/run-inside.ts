@@ -3,14 +3,22 @@ import { spawn } from "node:child_process";
 import { findProgram } from "../edge/find-program.ts";
 import { systemPath } from "../edge/netns/run-ip.ts";
 import { systemReason } from "../edge/system-reason.ts";
+import type { ClientPod } from "../wiring/open-client-pod.ts";
 import { NOT_EXECUTABLE_STATUS, NOT_FOUND_STATUS, statusOf } from "./run-around.ts";
 
 /** Each goes to the command; SIGINT and SIGQUIT of a terminal come to it anyway. */
 const SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 const OF_TERMINAL = new Set<string>(["SIGINT", "SIGQUIT"]);
 
+/** `ip` gives the command mounts of its own: nobody else sees this one. */
+const WITH_RESOLVER = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
+
 /** Resolves with its exit status; never rejects. */
-export function runInside(namespace: string, cmd: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+export function runInside(
+	{ name, resolvConf }: Pick<ClientPod, "name" | "resolvConf">,
+	cmd: readonly string[],
+	env: NodeJS.ProcessEnv,
+): Promise<number> {
 	const [file = "", ...args] = cmd;
 	const found = file.includes("/") ? file : findProgram(file, env["PATH"] ?? "");
 	if (found === undefined) {
@@ -19,8 +27,9 @@ export function runInside(namespace: string, cmd: readonly string[], env: NodeJS
 	}
 	const ip = findProgram("ip", systemPath()) ?? "ip";
 	return new Promise((resolve) => {
-		// It replaces itself by the command: signals and the status are the command's own.
-		const child = spawn(ip, ["netns", "exec", namespace, found, ...args], { stdio: "inherit", env });
+		// Each replaces itself by the next: signals and the status are the command's own.
+		const words = ["netns", "exec", name, "/bin/sh", "-c", WITH_RESOLVER, "sh", resolvConf, found, ...args];
+		const child = spawn(ip, words, { stdio: "inherit", env });
 		const passed = SIGNALS.map((signal) => {
 			const pass = (): void => {
 				if (!(OF_TERMINAL.has(signal) && process.stdin.isTTY)) child.kill(signal);

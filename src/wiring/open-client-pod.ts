@@ -1,5 +1,5 @@
 /** A client of its own in a cluster whose nodes are network namespaces: a Pod, and a namespace behind its node. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { NODES, PODS, SERVICES } from "../api/resource-names.ts";
@@ -9,7 +9,7 @@ import type { StringMap } from "../api/types/meta.ts";
 import { CryptoRandom } from "../edge/crypto-random.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { readKubeconfig } from "../edge/kubeconfig-reader.ts";
-import { type ClientNamespace, makeClientNamespace } from "../edge/netns/client-namespace.ts";
+import { makeClientNamespace } from "../edge/netns/client-namespace.ts";
 import { isOwnName, namespaceExists } from "../edge/netns/namespace-names.ts";
 import { removeAbandoned } from "../edge/netns/plane-namespaces.ts";
 import { SystemClock } from "../edge/system-clock.ts";
@@ -31,6 +31,8 @@ export interface ClientPod {
 	readonly name: string;
 	/** By which the API is reached from there. */
 	readonly kubeconfig: string;
+	/** What its /etc/resolv.conf says, as a file. */
+	readonly resolvConf: string;
 	/** Resolves when nothing of it is left. */
 	remove(): Promise<void>;
 }
@@ -52,10 +54,16 @@ export async function openClientPod(choice: ClientPodChoice): Promise<ClientPod>
 		undo.push(async () => client.close());
 		const site = siteOf(await nodeFor(client, choice.node));
 		const pod = await makePod(client, site.node, choice, undo);
-		const { name, remove: removeNamespace } = await makeNamespace(client, site, pod);
+		const addresses = (pod.status?.podIPs ?? [{ ip: pod.status?.podIP ?? "" }]).map(({ ip }) => ip);
+		const { name, remove: removeNamespace } = await makeClientNamespace({ node: site.namespace, addresses });
 		undo.push(removeNamespace);
-		const kubeconfig = await makeKubeconfig(choice, undo);
-		return { name, kubeconfig, remove };
+		const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-exec-"));
+		undo.push(() => rm(folder, { recursive: true, force: true }));
+		const kubeconfig = await makeKubeconfig(folder, choice);
+		const { spec } = await client.get(SERVICES, DNS_SERVICE);
+		const resolver = path.join(folder, "resolv.conf");
+		await writeFile(resolver, resolvConf(spec.clusterIP ?? "", choice.namespace, site.clusterDomain));
+		return { name, kubeconfig, resolvConf: resolver, remove };
 	} catch (error) {
 		await remove();
 		throw error;
@@ -118,26 +126,13 @@ async function makePod(
 	}
 }
 
-async function makeNamespace(client: ApiClient, site: Site, { metadata, status }: Pod): Promise<ClientNamespace> {
-	const { podIP = "", podIPs = [{ ip: podIP }] } = status ?? {};
-	const { spec } = await client.get(SERVICES, DNS_SERVICE);
-	const namespace = metadata.namespace ?? "default";
-	return makeClientNamespace({
-		node: site.namespace,
-		addresses: podIPs.map(({ ip }) => ip),
-		resolvConf: resolvConf(spec.clusterIP ?? "", namespace, site.clusterDomain),
-	});
-}
-
-async function makeKubeconfig(choice: ClusterChoice, undo: (() => Promise<unknown>)[]): Promise<string> {
+async function makeKubeconfig(folder: string, choice: ClusterChoice): Promise<string> {
 	const { kubeconfig, ...more } = choice;
 	const access = await readKubeconfig({
 		file: kubeconfig,
 		...more,
 		defaultFile: path.join(homedir(), ".kube", "config"),
 	});
-	const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-exec-"));
-	undo.push(() => rm(folder, { recursive: true, force: true }));
 	const file = path.join(folder, "kubeconfig");
 	const token = (await access.token?.()) ?? "";
 	await writeKubeconfig(file, { server: API_URL, ca: access.ca ?? "", token });

@@ -246,4 +246,9 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		expect(sent).toBeGreaterThan(200);
 		process.stderr.write(`rolling update in namespaces: ${sent} requests, none failed\n`);
 	});
+
+	test("a rolling update loses some when Pods do not drain", async () => {
+		const { failures } = await rollInNamespaces(10, { drain: false });
+		expect(failures).not.toEqual({});
+	});
 });

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { SERVICES } from "../../src/api/resource-names.ts";
+import type { TrafficFaults } from "../../src/wiring/data-plane-messages.ts";
 import { eventually, finished, PROGRAM } from "../e2e/plane.ts";
 import { BuiltPlane } from "./built-plane.ts";
 import { deployment, shopService } from "./manifests.ts";
@@ -17,8 +18,8 @@ const PATH = "/delay?ms=50";
 const AFTER_MS = 500;
 
 /** So many Pods, and their image changed once. */
-export async function rollInNamespaces(replicas: number): Promise<LoadReport> {
-	const plane = await BuiltPlane.start({ nodes: 3, network: "netns" });
+export async function rollInNamespaces(replicas: number, trafficFaults: TrafficFaults = {}): Promise<LoadReport> {
+	const plane = await BuiltPlane.start({ nodes: 3, network: "netns", trafficFaults });
 	try {
 		const shop = { name: "shop", replicas };
 		await plane.apply(shopService({ type: "NodePort" }, NODE_PORT), deployment({ ...shop, image: "shop:1" }));

@@ -1,15 +1,11 @@
 /** A network namespace for a client: a pod of its own behind a node, with an address of that node's range. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { overlayFolder, ownPrefix, removeNamespaces } from "./namespace-names.ts";
+import { ownPrefix, removeNamespaces } from "./namespace-names.ts";
 import { runIp, tryIp } from "./run-ip.ts";
 
 export interface ClientNamespaceOptions {
 	/** Namespace of the node. */
 	readonly node: string;
 	readonly addresses: readonly string[];
-	/** What its /etc/resolv.conf says. */
-	readonly resolvConf: string;
 }
 
 export interface ClientNamespace {
@@ -33,8 +29,6 @@ export async function makeClientNamespace(options: ClientNamespaceOptions): Prom
 		await removeNamespaces([name]);
 	};
 	try {
-		mkdirSync(overlayFolder(name), { recursive: true });
-		writeFileSync(path.join(overlayFolder(name), "resolv.conf"), options.resolvConf);
 		await runIp([`netns add ${name}`]);
 		await runIp(nodeLines(cable, name, options.addresses), options.node);
 		await runIp(clientLines(options.addresses), name);

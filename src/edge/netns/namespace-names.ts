@@ -2,13 +2,11 @@
  * Names of network namespaces, `sp-PID-START-NAME`: they say which process made them, so that what one left that was
  * killed is known and removed by the next.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { tryIp } from "./run-ip.ts";
 
 const NAMESPACES = "/run/netns";
-/** `ip netns exec NAME` lays what is in the folder NAME over /etc. */
-const OVERLAYS = "/etc/netns";
 const OWN_NAME = /^sp-(\d+)-([0-9a-z]+)-[0-9a-z-]+$/;
 
 /** `sp-PID-START`: of this process, and of no other one that has had its number. */
@@ -25,20 +23,14 @@ export function namespaceExists(name: string): boolean {
 	return existsSync(path.join(NAMESPACES, name));
 }
 
-/** Files that the namespace's programs see in /etc. */
-export function overlayFolder(namespace: string): string {
-	return path.join(OVERLAYS, namespace);
-}
-
 /** Those whose makers do not run any more. */
 export function abandonedNamespaces(): readonly string[] {
-	return [...new Set([...namesIn(NAMESPACES), ...namesIn(OVERLAYS)])].filter(isAbandoned);
+	return namesIn(NAMESPACES).filter(isAbandoned);
 }
 
 /** Removes the namespaces, as far as they are there, with all that is in them. */
-export async function removeNamespaces(names: readonly string[]): Promise<void> {
-	await tryIp(names.map((name) => `netns del ${name}`));
-	for (const name of names) rmSync(overlayFolder(name), { recursive: true, force: true });
+export function removeNamespaces(names: readonly string[]): Promise<void> {
+	return tryIp(names.map((name) => `netns del ${name}`));
 }
 
 function isAbandoned(name: string): boolean {

@@ -16,7 +16,10 @@ export interface NetnsNeeds {
 export function netnsProblem(needs: NetnsNeeds = thisMachine()): string | undefined {
 	if (needs.platform !== "linux") return `want Linux, for network namespaces; this is ${needs.platform}`;
 	if (needs.userId !== 0) {
-		return "want root, to make network namespaces: run it with sudo, or in a user namespace (unshare -rnm --mount-proc)";
+		return (
+			"want root, to make network namespaces: run it with sudo, or in namespaces of your own: " +
+			"unshare -Urm sh -c 'mount -t tmpfs run /run && exec sliceplane up --network netns'"
+		);
 	}
 	const missing = (Object.keys(PACKAGES) as (keyof typeof PACKAGES)[]).filter((name) => !needs.hasProgram(name));
 	if (missing.length === 0) return undefined;
