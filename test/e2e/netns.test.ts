@@ -183,6 +183,25 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		expect(stdout).toBe(name);
 	});
 
+	test("a node's process that dies is started again, with its pods and health checks", async () => {
+		const [name = ""] = ofPlane(plane).filter((each) => each.endsWith("-n2"));
+		const pids = execFileSync("ip", ["netns", "pids", name], { encoding: "utf8" }).trim().split("\n");
+		process.kill(Number(pids[0]), "SIGKILL");
+		const isBack = ({ status }: Finished): boolean => status === 0;
+		await eventually(() => exec(["curl", "-sSfm2", "http://local/"], "--node", "n2"), isBack);
+		await eventually(() => exec(["curl", "-sSfm2", "http://192.168.0.2:31999/"]), isBack);
+	});
+
+	test("without root it works in namespaces of one's own", async () => {
+		const inner = `${process.execPath} ${PROGRAM} exec -- dig +short kubernetes.default.svc.cluster.local`;
+		const up = `${process.execPath} ${PROGRAM} up --network netns --listen 127.0.0.1:0 -- ${inner}`;
+		const script = `ip link set lo up; mount -t tmpfs run /run; exec ${up}`;
+		const { status, stdout, stderr } = await finished("unshare", ["-Urnm", "sh", "-c", script]);
+		// Many systems let only root make user namespaces.
+		if (stderr.includes("unshare:")) return;
+		expect({ status, stdout }).toEqual({ status: 0, stdout: "10.96.0.1\n" });
+	});
+
 	test("exec passes statuses, input and signals, and leaves nothing", async () => {
 		expect((await exec(["sh", "-c", "exit 7"])).status).toBe(7);
 		expect((await exec(["no-such-program"])).status).toBe(127);

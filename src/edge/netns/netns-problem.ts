@@ -18,7 +18,7 @@ export function netnsProblem(needs: NetnsNeeds = thisMachine()): string | undefi
 	if (needs.userId !== 0) {
 		return (
 			"want root, to make network namespaces: run it with sudo, or in namespaces of your own: " +
-			"unshare -Urm sh -c 'mount -t tmpfs run /run && exec sliceplane up --network netns'"
+			"unshare -Urnm sh -c 'ip link set lo up; mount -t tmpfs run /run; exec sliceplane up --network netns'"
 		);
 	}
 	const missing = (Object.keys(PACKAGES) as (keyof typeof PACKAGES)[]).filter((name) => !needs.hasProgram(name));
