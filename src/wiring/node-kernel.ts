@@ -22,6 +22,7 @@ export interface NodeKernelOptions {
 }
 
 const TABLE = "sliceplane";
+const LOCAL_TABLE = "sliceplane-local";
 const MASQUERADE_BIT = 14;
 /** How soon a failed run is tried again. */
 const SYNC_PERIOD_MS = 30_000;
@@ -31,6 +32,7 @@ export class NodeKernel {
 	readonly #follower: ServiceFollower;
 	/** Decided, and not in the kernel's hands yet; undefined: the Service is gone. */
 	readonly #pending = new Map<string, ServiceTable | undefined>();
+	readonly #loadLocalRules: () => Promise<unknown>;
 
 	constructor(
 		node: NodeNetwork,
@@ -45,6 +47,14 @@ export class NodeKernel {
 			const kernel = new NftProgram({ family: nftFamily(family), table: TABLE, command: inside("nft") });
 			return new FamilyRules(nftConfig(node, family, options), kernel, clock);
 		});
+		this.#loadLocalRules = async () => {
+			for (const family of families) {
+				const kernel = new NftProgram({ family: nftFamily(family), table: LOCAL_TABLE, command: inside("nft") });
+				const loaded = await kernel.load(localRules(family, node.addresses));
+				if (loaded.kind === "failed")
+					log.error("The kernel refused rules", { node: node.name, reason: loaded.message });
+			}
+		};
 		const flows = new Conntrack(log, inside("conntrack"));
 		const kernelOptions = { minSyncPeriodMs: 0, syncPeriodMs: SYNC_PERIOD_MS, nodeAddresses: node.addresses };
 		this.#proxy = new KernelProxy(rules, { clock, log, metrics, flows }, kernelOptions);
@@ -91,9 +101,28 @@ export class NodeKernel {
 		return this.#proxy.synced();
 	}
 
-	run(signal: AbortSignal): Promise<void> {
-		return this.#proxy.run(signal);
+	async run(signal: AbortSignal): Promise<void> {
+		await this.#loadLocalRules();
+		await this.#proxy.run(signal);
 	}
+}
+
+/**
+ * Packets to pods in the node's own namespace never leave it, and so never meet the rule that masquerades: what is
+ * marked for it gets the node's address here. Without a mark nothing is changed.
+ */
+function localRules(family: IPFamily, addresses: readonly string[]): string {
+	const [kind, own] = [nftFamily(family), addresses.find((ip) => familyOf(ip) === family)];
+	const mark = `0x${(1 << MASQUERADE_BIT).toString(16)}`;
+	const at = `${kind} ${LOCAL_TABLE}`;
+	return [
+		`add table ${at}`,
+		`delete table ${at}`,
+		`add table ${at}`,
+		`add chain ${at} input { type nat hook input priority 100; }`,
+		`add rule ${at} input meta mark and ${mark} != 0 meta mark set meta mark xor ${mark} snat ${kind} to ${own} fully-random`,
+		"",
+	].join("\n");
 }
 
 function nftConfig(node: NodeNetwork, family: IPFamily, options: NodeKernelOptions): NftConfig {

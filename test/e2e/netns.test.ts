@@ -43,6 +43,7 @@ function service(name: string, clusterIP: string, spec: object, app: string = na
 const MANIFESTS = [
 	deployment("web", 4),
 	deployment("far", 1, "n2"),
+	deployment("near", 1, "n1"),
 	service("web", "10.96.0.20", {
 		type: "NodePort",
 		ports: [{ name: "http", port: 80, targetPort: 8080, nodePort: 30_080 }],
@@ -52,6 +53,10 @@ const MANIFESTS = [
 	service("none", "10.96.0.23", {}),
 	service("hair", "10.96.0.24", {}),
 	service("udp", "10.96.0.25", { ports: [{ protocol: "UDP", port: 53, targetPort: 5353 }] }, "web"),
+	service("near", "10.96.0.27", {
+		type: "NodePort",
+		ports: [{ name: "http", port: 80, targetPort: 8080, nodePort: 30_081 }],
+	}),
 	service(
 		"checked",
 		"10.96.0.26",
@@ -136,6 +141,41 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 			status: 0,
 			stdout: "192.168.0.1\n",
 		});
+	});
+
+	test.each([
+		{ to: "192.168.0.1:30081", sees: "192.168.0.1", who: "through a node port, which is masqueraded" },
+		{ to: "10.96.0.27:80", sees: "10.244.1.", who: "of another node through a cluster IP" },
+	])("a pod of the plane sees a client $who, as $sees", async ({ to, sees }) => {
+		const [host = "", port = ""] = to.split(":");
+		const [name = ""] = ofPlane(plane).filter((each) => each.endsWith("-n1"));
+		const script = `
+			const socket = require("node:net").connect(${port}, "${host}", () => console.log("connected"));
+			process.stdin.resume().once("end", () => process.exit(0));`;
+		const args = [
+			PROGRAM,
+			"exec",
+			"--kubeconfig",
+			plane.kubeconfig,
+			"--node",
+			"n2",
+			"--",
+			process.execPath,
+			"-e",
+			script,
+		];
+		const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+		await new Promise((resolve) => child.stdout.once("data", resolve));
+		const peers = execFileSync(
+			"ip",
+			["netns", "exec", name, "ss", "-Htn", "state", "established", "sport", "=", ":8080"],
+			{
+				encoding: "utf8",
+			},
+		);
+		child.stdin.end();
+		await new Promise((resolve) => child.once("exit", resolve));
+		expect(peers.trim().split(/\s+/)[3]).toMatch(new RegExp(`^${sees.replaceAll(".", "\\.")}`));
 	});
 
 	test("internalTrafficPolicy Local: pods of the client's own node, or silence", async () => {
