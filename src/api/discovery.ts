@@ -58,6 +58,7 @@ export type DiscoveredType = Pick<
 	| "verbs"
 	| "subresources"
 	| "schema"
+	| "custom"
 >;
 
 /** `core` is the document at /api, `named` the one at /apis. The two versions have one shape. */

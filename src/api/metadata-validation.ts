@@ -1,5 +1,7 @@
 /** The rules of `metadata`, the same for every kind but for the format of its names. */
+
 import { isObject } from "../kernel/json.ts";
+import { idOf } from "./apply/field-set.ts";
 import { type FieldError, forbidden, invalid, required, tooLong } from "./field-error.ts";
 import { byteLength, dns1123LabelProblems, labelValueProblems, qualifiedNameProblems } from "./names.ts";
 import type { NameRule } from "./resource.ts";
@@ -9,6 +11,8 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference, StringMap } from "
 export interface MetadataRules {
 	readonly namespaced: boolean;
 	readonly nameProblems: NameRule;
+	/** Finalizers of these need not be fully qualified: CustomResourceDefinitions, and what they define. */
+	readonly hasFreeFinalizers?: boolean;
 }
 
 const ANNOTATIONS_BYTES_MAX = 256 * 1024;
@@ -28,12 +32,16 @@ export function validateMetadata(rules: MetadataRules, metadata: Partial<ObjectM
 		...(metadata.generation !== undefined && metadata.generation < 0
 			? [invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")]
 			: []),
-		...validateCommon(metadata),
+		...validateCommon(rules, metadata),
 	];
 }
 
 /** `stored` is what the write replaces. The API server has filled in what it keeps from `stored`. */
-export function validateMetadataUpdate(next: ObjectMeta, stored: ObjectMeta): readonly FieldError[] {
+export function validateMetadataUpdate(
+	next: ObjectMeta,
+	stored: ObjectMeta,
+	rules: Pick<MetadataRules, "hasFreeFinalizers"> = {},
+): readonly FieldError[] {
 	return [
 		...validateNoNewFinalizers(next, stored),
 		...((next.resourceVersion ?? "") === ""
@@ -45,7 +53,7 @@ export function validateMetadataUpdate(next: ObjectMeta, stored: ObjectMeta): re
 		...IMMUTABLE.filter((key) => next[key] !== stored[key]).map((key) =>
 			invalid(`metadata.${key}`, next[key], "field is immutable"),
 		),
-		...validateCommon(next),
+		...validateCommon(rules, next, stored),
 	];
 }
 
@@ -78,13 +86,19 @@ function validateNamespace(rules: MetadataRules, namespace: string): readonly Fi
 	return invalids("metadata.namespace", namespace, dns1123LabelProblems(namespace));
 }
 
-function validateCommon(metadata: Partial<ObjectMeta>): readonly FieldError[] {
+/** What is the stored object's own was looked at when that was written. */
+function validateCommon(
+	{ hasFreeFinalizers = false }: Pick<MetadataRules, "hasFreeFinalizers">,
+	metadata: Partial<ObjectMeta>,
+	stored: Partial<ObjectMeta> = {},
+): readonly FieldError[] {
+	const { labels, annotations, ownerReferences = [], finalizers = [], managedFields = [] } = metadata;
 	return [
-		...validateLabels("metadata.labels", metadata.labels),
-		...validateAnnotations("metadata.annotations", metadata.annotations),
-		...validateOwnerReferences(metadata.ownerReferences ?? []),
-		...validateFinalizers(metadata.finalizers ?? []),
-		...(metadata.managedFields ?? []).flatMap(validateManagedFields),
+		...(labels === stored.labels ? [] : validateLabels("metadata.labels", labels)),
+		...(annotations === stored.annotations ? [] : validateAnnotations("metadata.annotations", annotations)),
+		...(ownerReferences === stored.ownerReferences ? [] : validateOwnerReferences(ownerReferences)),
+		...(finalizers === stored.finalizers ? [] : validateFinalizers(finalizers, hasFreeFinalizers)),
+		...managedFields.flatMap(validateManagedFields),
 	];
 }
 
@@ -136,7 +150,7 @@ function validateOwnerReference(field: string, reference: OwnerReference): reado
 	];
 }
 
-function validateFinalizers(finalizers: readonly string[]): readonly FieldError[] {
+function validateFinalizers(finalizers: readonly string[], areFree: boolean): readonly FieldError[] {
 	const field = "metadata.finalizers";
 	return [
 		...finalizers.flatMap((finalizer) => invalids(field, finalizer, qualifiedNameProblems(finalizer))),
@@ -144,7 +158,7 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 			? [invalid(field, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")]
 			: []),
 		...finalizers.flatMap((finalizer, index) =>
-			finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
+			areFree || finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
 				? []
 				: [
 						invalid(
@@ -172,9 +186,23 @@ function validateNoNewFinalizers(next: ObjectMeta, stored: ObjectMeta): readonly
 	];
 }
 
+/** As the server writes them for programs with names of a usual length: most entries, with every write. */
+function isOwnEntry({ manager = "", subresource = "", fieldsV1 }: ManagedFieldsEntry): boolean {
+	return fieldsV1 !== undefined && idOf(fieldsV1) > 0 && !isLonger(manager + subresource, MANAGER_BYTES_MAX);
+}
+
+/** Bytes of UTF-8 that a unit of UTF-16 takes at most. */
+const BYTES_PER_UNIT_MAX = 3;
+
+/** Every write asks, and short texts need not be encoded to know. */
+function isLonger(text: string, bytesMax: number): boolean {
+	return text.length * BYTES_PER_UNIT_MAX > bytesMax && byteLength(text) > bytesMax;
+}
+
 function validateManagedFields(entry: ManagedFieldsEntry, index: number): readonly FieldError[] {
 	const field = `metadata.managedFields[${index}]`;
 	const { operation, fieldsType = "", manager = "", subresource = "", fieldsV1 } = entry;
+	if (isOwnEntry(entry)) return [];
 	return [
 		...(operation === "Apply" || operation === "Update"
 			? []
@@ -182,10 +210,8 @@ function validateManagedFields(entry: ManagedFieldsEntry, index: number): readon
 		...(fieldsType === "" || fieldsType === "FieldsV1"
 			? []
 			: [invalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`")]),
-		...(byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(`${field}.manager`, MANAGER_BYTES_MAX)] : []),
-		...(byteLength(subresource) > SUBRESOURCE_BYTES_MAX
-			? [tooLong(`${field}.subresource`, SUBRESOURCE_BYTES_MAX)]
-			: []),
+		...(isLonger(manager, MANAGER_BYTES_MAX) ? [tooLong(`${field}.manager`, MANAGER_BYTES_MAX)] : []),
+		...(isLonger(subresource, SUBRESOURCE_BYTES_MAX) ? [tooLong(`${field}.subresource`, SUBRESOURCE_BYTES_MAX)] : []),
 		...(fieldsV1 === undefined || isObject(fieldsV1)
 			? []
 			: [invalid(`${field}.fieldsV1`, fieldsV1, "must be an object")]),

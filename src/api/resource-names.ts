@@ -1,5 +1,6 @@
 /** Names of the served resources, typed: what clients and controllers pass to an ApiClient. */
 import type { Resource } from "./resource.ts";
+import type { CustomResourceDefinition } from "./types/apiextensions.ts";
 import type { ControllerRevision, Deployment, ReplicaSet, StatefulSet } from "./types/apps.ts";
 import type { Lease } from "./types/coordination.ts";
 import type {
@@ -43,4 +44,10 @@ export const CONTROLLER_REVISIONS: Resource<ControllerRevision> = named(
 );
 export const ENDPOINT_SLICES: Resource<EndpointSlice> = named("discovery.k8s.io", "EndpointSlice", "endpointslices");
 export const LEASES: Resource<Lease> = named("coordination.k8s.io", "Lease", "leases");
+export const CUSTOM_RESOURCE_DEFINITIONS: Resource<CustomResourceDefinition> = named(
+	"apiextensions.k8s.io",
+	"CustomResourceDefinition",
+	"customresourcedefinitions",
+	false,
+);
 export const IP_ADDRESSES: Resource<IPAddress> = named("networking.k8s.io", "IPAddress", "ipaddresses", false);

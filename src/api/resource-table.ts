@@ -2,6 +2,7 @@
 import type { DiscoveredType } from "./discovery.ts";
 import { CONFIG_MAP } from "./kinds/config-map.ts";
 import { CONTROLLER_REVISION } from "./kinds/controller-revision.ts";
+import { CUSTOM_RESOURCE_DEFINITION } from "./kinds/custom-resource-definition.ts";
 import { DEPLOYMENT } from "./kinds/deployment.ts";
 import { ENDPOINT_SLICE } from "./kinds/endpoint-slice.ts";
 import { ENDPOINTS_TYPE } from "./kinds/endpoints.ts";
@@ -37,6 +38,7 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
 	STATEFUL_SET,
 	NEW_EVENT,
 	IP_ADDRESS,
+	CUSTOM_RESOURCE_DEFINITION,
 	LEASE,
 	ENDPOINT_SLICE,
 ];
@@ -62,6 +64,7 @@ const GROUP_ORDER = [
 	"authentication.k8s.io",
 	"authorization.k8s.io",
 	"networking.k8s.io",
+	"apiextensions.k8s.io",
 	"coordination.k8s.io",
 	"discovery.k8s.io",
 ];

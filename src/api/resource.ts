@@ -2,7 +2,11 @@
  * A resource of the API as one table entry: routing, discovery, defaulting, validation and printing
  * all read it, so that a kind is added in one place.
  */
+import type { ApplyShape } from "./apply/shape.ts";
 import type { FieldError } from "./field-error.ts";
+import type { Decoded, TypeMeta } from "./schema/decode.ts";
+import type { SchemaProps } from "./structural/schema-props.ts";
+import type { Scale } from "./types/autoscaling.ts";
 import type { KubeObject, OwnerReference } from "./types/meta.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
@@ -52,15 +56,16 @@ export interface RuleContext {
 
 export interface Column {
 	readonly name: string;
-	readonly type: "string" | "integer" | "boolean" | "date";
-	/** `name` marks the column that kubectl prefixes with the kind. */
-	readonly format?: "name";
+	readonly type: "string" | "integer" | "number" | "boolean" | "date";
+	/** `name` marks the column that kubectl prefixes with the kind; custom resources have formats of their own. */
+	readonly format?: string;
 	readonly description: string;
-	/** 0 is always shown, 1 only with `-o wide`. */
-	readonly priority?: 0 | 1;
+	/** 0 is always shown, more only with `-o wide`. */
+	readonly priority?: number;
 }
 
-export type Cell = string | number | boolean;
+/** null where an object has nothing to show. */
+export type Cell = string | number | boolean | null;
 
 export interface Table<T> {
 	readonly columns: readonly Column[];
@@ -102,6 +107,23 @@ export interface StoredForm<T extends KubeObject, S extends KubeObject = KubeObj
 	toStored(object: T): S;
 }
 
+/** How a kind that says by paths where its size is has a `scale` subresource. */
+export interface ScaleRules {
+	/** @throws {ApiError} `InternalError` when the object has no size to tell. */
+	read(object: KubeObject): Scale;
+	write(object: KubeObject, scale: Scale): KubeObject;
+}
+
+/** What makes a resource a custom one: one that a CustomResourceDefinition made. */
+export interface CustomResource {
+	/** Objects are pruned, defaulted, validated and applied by it. It is structural. */
+	readonly schema: SchemaProps;
+	/** The list's kind, which need not end in `List`. */
+	readonly listKind: string;
+	/** The definition is being deleted: nothing new can be made. */
+	readonly isTerminating: boolean;
+}
+
 /** One entry of the table of resources. */
 export interface ResourceType<T extends KubeObject = KubeObject> extends Resource<T>, Rules<T> {
 	readonly singular: string;
@@ -113,10 +135,22 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 	readonly storagePrefix: string;
 	/** Absent: objects are stored as they are shown. */
 	readonly storedForm?: StoredForm<T>;
-	/** The kind's message in the schema, such as `core.Service`. */
+	/** The kind's message in the schema, such as `core.Service`; "" for custom resources. */
 	readonly schema: string;
+	/** Absent: a built-in kind. */
+	readonly custom?: CustomResource;
+	/** Reads the body of a request where the message of the schema does not say it all. */
+	readonly decode?: (body: unknown, expected: TypeMeta) => Decoded;
+	/** Absent: the kind has no `scale`, or is a workload. */
+	readonly scale?: ScaleRules;
+	/** How server-side apply sees the kind. Absent: as its message says. The same shape every time. */
+	applyShape?(): ApplyShape;
+	/** Paths, beside `spec`, that a write of the status leaves as they are. */
+	readonly keptByStatus?: readonly (readonly string[])[];
 	/** Why a name is wrong, one text per broken rule; `isPrefix` for generateName. */
 	readonly nameProblems: NameRule;
+	/** Finalizers need not be fully qualified. */
+	readonly hasFreeFinalizers?: boolean;
 	readonly generation: GenerationRule;
 	/** PUT of a missing name creates it. */
 	readonly createOnUpdate: boolean;

@@ -1,7 +1,7 @@
 /** What may be made where: the life of namespaces. */
 
 import { NAMESPACES } from "../api/resource-names.ts";
-import { forbiddenFor, notFound } from "../api/status.ts";
+import { ApiError, forbiddenFor, notFound } from "../api/status.ts";
 import type { Namespace } from "../api/types/core.ts";
 import type { ServerPorts, Target } from "./ports.ts";
 
@@ -10,6 +10,7 @@ const NAMESPACE_SPACE = "/registry/namespaces/";
 /** @throws {ApiError} `NotFound` without the namespace, `Forbidden` while it is being deleted. */
 export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, target: Target, name: string): void {
 	const { type, namespace } = target;
+	if (type.custom?.isTerminating === true) throw goingResource(target);
 	if (!type.namespaced) return;
 	const found = store.space(NAMESPACE_SPACE).get(namespace)?.object as Namespace | undefined;
 	if (found === undefined) throw notFound(NAMESPACES, namespace);
@@ -22,6 +23,13 @@ export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, ta
 			field: "metadata.namespace",
 		},
 	]);
+}
+
+/** With its definition all objects of a custom resource go: no new ones come. */
+function goingResource({ type }: Target): ApiError {
+	return new ApiError("MethodNotAllowed", "create not allowed while custom resource definition is terminating", {
+		details: { group: type.group, kind: type.plural },
+	});
 }
 
 const KEPT_FOR_EVER: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);

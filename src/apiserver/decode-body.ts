@@ -3,10 +3,12 @@ import { apiVersionOf, type ResourceType } from "../api/resource.ts";
 import { decodeObject } from "../api/schema/decode.ts";
 import { badRequest } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
+import { isObject, ownValue } from "../kernel/json.ts";
 import type { RequestContext, WriteFlags } from "./ports.ts";
 
 /**
  * @param body Plain data, as JSON.parse gives it.
+ * @param stored The object that the body is a change of, if it is one: parts that are shared are not looked at again.
  * @throws {ApiError} `BadRequest` for a wrong type, kind or version, and under Strict for unknown and repeated fields.
  */
 export function decodeBody(
@@ -14,11 +16,13 @@ export function decodeBody(
 	body: unknown,
 	flags: Pick<WriteFlags, "fieldValidation" | "oddities">,
 	context: RequestContext,
+	stored?: KubeObject,
 ): KubeObject {
-	const decoded = decodeObject(type.schema, body, { apiVersion: apiVersionOf(type), kind: type.kind });
+	const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
+	const decoded = type.decode?.(body, expected) ?? decodeObject(type.schema, body, expected, stored);
 	if (decoded.kind === "wrong") throw badRequest(decoded.message);
 	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
-	return withMetadata(decoded.object);
+	return withMetadata(decoded.object, body);
 }
 
 function reportOddities(
@@ -32,13 +36,24 @@ function reportOddities(
 		for (const text of oddities) context.warn(text);
 		return;
 	}
-	const cannot = `${type.kind} in version "${apiVersionOf(type)}" cannot be handled as a ${type.kind}`;
+	const cannot = `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
 	throw badRequest(`${cannot}: strict decoding error: ${oddities.join(", ")}`);
 }
 
 /** A body without metadata is as good as one with empty metadata: the rules of names speak next. */
-function withMetadata(object: object): KubeObject {
+function withMetadata(object: object, body: unknown): KubeObject {
 	const { metadata } = object as Partial<KubeObject>;
 	const complete: Partial<ObjectMeta> = metadata ?? {};
-	return { ...(object as KubeObject), metadata: { ...(complete as ObjectMeta), name: complete.name ?? "" } };
+	// Nobody is to own anything: decoding drops empty lists, and this one means something.
+	const cleared = clearsManagedFields(body) ? { managedFields: [] } : {};
+	return {
+		...(object as KubeObject),
+		metadata: { ...(complete as ObjectMeta), ...cleared, name: complete.name ?? "" },
+	};
+}
+
+function clearsManagedFields(body: unknown): boolean {
+	const metadata = isObject(body) ? ownValue(body, "metadata") : undefined;
+	const given = isObject(metadata) ? ownValue(metadata, "managedFields") : undefined;
+	return Array.isArray(given) && given.length === 0;
 }

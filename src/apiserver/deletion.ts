@@ -1,5 +1,7 @@
 /** What a DELETE does to an object: a decision, not an act (api-protocol, "Delete"). */
 import type { ResourceType } from "../api/resource.ts";
+import { condition, withCondition } from "../api/structural/accepted-names.ts";
+import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
 import type { Namespace, Pod } from "../api/types/core.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { timestamp } from "./timestamp.ts";
@@ -31,6 +33,9 @@ export function decideDeletion(
 	nowMs: number,
 ): Deletion {
 	if (isNamespace(type) && isHeldNamespace(stored)) return decideNamespace(stored, nowMs);
+	if (type.kind === "CustomResourceDefinition" && stored.metadata.deletionTimestamp === undefined) {
+		return { kind: "mark", next: markedDefinition(stored as CustomResourceDefinition, options, nowMs) };
+	}
 	const graceSeconds = isPod(type) ? podGraceSeconds(stored as Pod, options) : 0;
 	if (stored.metadata.deletionTimestamp !== undefined) return decideAgain(stored, options, graceSeconds, nowMs);
 	const finalizers = finalizersFor(stored.metadata, options);
@@ -60,6 +65,18 @@ function decideNamespace(stored: KubeObject, nowMs: number): Deletion {
 		status: { ...(stored as Namespace).status, phase: "Terminating" },
 	};
 	return { kind: "mark", next: namespace };
+}
+
+const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+
+/** Its objects go first: the API server removes them, and then the finalizer. */
+function markedDefinition(stored: CustomResourceDefinition, options: DeletionOptions, nowMs: number): KubeObject {
+	const asked = finalizersFor(stored.metadata, options);
+	const finalizers = asked.includes(CLEANUP_FINALIZER) ? asked : [...asked, CLEANUP_FINALIZER];
+	const why = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+	const terminating = condition("Terminating", "True", "InstanceDeletionPending", why, timestamp(nowMs));
+	const next: CustomResourceDefinition = { ...stored, status: withCondition(stored.status ?? {}, terminating) };
+	return withDeletion(next, finalizers, 0, nowMs);
 }
 
 /** A Pod that no node runs, or that has ended, has nobody to wait for. */

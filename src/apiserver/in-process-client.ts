@@ -4,8 +4,9 @@
  * The semantics are the same: identity, authorization, admission, validation, conflicts, watches. Objects
  * are the stored ones, frozen and shared, so reading costs nothing.
  */
+import { required } from "../api/field-error.ts";
 import type { ObjectKey, Resource, ResourceType } from "../api/resource.ts";
-import { expiredWatch, noSuchPath, type Status } from "../api/status.ts";
+import { expiredWatch, invalidObject, noSuchPath, type Status } from "../api/status.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import type {
 	ApiClient,
@@ -19,7 +20,7 @@ import type {
 } from "../machinery/api-client.ts";
 import type { ApiServer } from "./api-server.ts";
 import { authorize } from "./authorization.ts";
-import { PLAIN_WRITE, type RequestContext, type Target, type User } from "./ports.ts";
+import { PLAIN_WRITE, type RequestContext, type Target, type User, type WriteFlags } from "./ports.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { bindPod } from "./subresources/binding.ts";
 import { evictPod } from "./subresources/eviction.ts";
@@ -40,10 +41,13 @@ const SILENT_REVISIONS_MAX = 1_000;
 export class InProcessClient implements ApiClient {
 	readonly #server: ApiServer;
 	readonly #user: User;
+	readonly #manager: string;
 
-	constructor(server: ApiServer, user: User) {
+	/** @param manager Owns what is written through this client. */
+	constructor(server: ApiServer, user: User, manager = "sliceplane") {
 		this.#server = server;
 		this.#user = user;
+		this.#manager = manager;
 	}
 
 	async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
@@ -66,11 +70,15 @@ export class InProcessClient implements ApiClient {
 		const { compacted } = this.#server.ports.store.view;
 		if (cursor < compacted) throw expiredWatch(cursor, compacted);
 		let told = cursor;
+		const { customTypes } = this.#server;
+		const changes = customTypes.changesOf(target.type.storagePrefix);
 		while (!options.signal.aborted) {
 			const { events, through } = this.#readAfter<T>(target.type, selection, cursor);
 			cursor = through;
 			if (events.length > 0) yield events;
 			else if (cursor - told >= SILENT_REVISIONS_MAX) yield [{ type: "BOOKMARK", resourceVersion: String(cursor) }];
+			// A custom resource may go, or come back as another: then its readers start again.
+			else if (customTypes.changesOf(target.type.storagePrefix) !== changes) return;
 			else {
 				await this.#server.bell.news(target.type.storagePrefix, cursor, options.signal);
 				// The writer's answer goes out first, and what others write in the same turn comes in one batch.
@@ -89,7 +97,7 @@ export class InProcessClient implements ApiClient {
 	): Promise<T> {
 		const target = this.#target("create", resource, namespace, "");
 		const context = this.#context(options.signal);
-		return this.#seen(createObject(this.#server.ports, target, object, PLAIN_WRITE, context) as Promise<T>);
+		return this.#seen(createObject(this.#server.ports, target, object, flagsOf(options), context) as Promise<T>);
 	}
 
 	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
@@ -101,12 +109,12 @@ export class InProcessClient implements ApiClient {
 				this.#server.ports,
 				target,
 				{ body: object },
-				PLAIN_WRITE,
+				flagsOf(options),
 				context,
 			);
 			return this.#seen(scale as Promise<T>);
 		}
-		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
+		const flags = { ...flagsOf(options), ...subresourceOf(options) };
 		return (await this.#seen(updateObject(this.#server.ports, target, object, flags, context))).object as T;
 	}
 
@@ -118,12 +126,13 @@ export class InProcessClient implements ApiClient {
 	): Promise<T> {
 		const target = this.#target("patch", resource, key.namespace, key.name);
 		const context = this.#context(options.signal);
+		const flags = { ...flagsOf(options), ...(patch.type === "apply" ? requireManager(options) : {}) };
 		if (options.subresource === "scale") {
-			const scaled: Promise<KubeObject> = updateScale(this.#server.ports, target, { patch }, PLAIN_WRITE, context);
+			const scaled: Promise<KubeObject> = updateScale(this.#server.ports, target, { patch }, flags, context);
 			return this.#seen(scaled as Promise<T>);
 		}
-		const flags = { ...PLAIN_WRITE, ...subresourceOf(options) };
-		return this.#seen(patchObject(this.#server.ports, target, patch, flags, context) as Promise<T>);
+		const change = { ...flags, ...subresourceOf(options) };
+		return (await this.#seen(patchObject(this.#server.ports, target, patch, change, context))).object as T;
 	}
 
 	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
@@ -192,8 +201,28 @@ export class InProcessClient implements ApiClient {
 	}
 
 	#context(signal: AbortSignal | undefined): RequestContext {
-		return { user: this.#user, warn: () => undefined, ...(signal === undefined ? {} : { signal }) };
+		return {
+			user: this.#user,
+			manager: this.#manager,
+			warn: () => undefined,
+			...(signal === undefined ? {} : { signal }),
+		};
 	}
+}
+
+function flagsOf({ fieldManager = "", force }: WriteOptions): WriteFlags {
+	return {
+		...PLAIN_WRITE,
+		...(fieldManager === "" ? {} : { fieldManager }),
+		...(force === undefined ? {} : { force }),
+	};
+}
+
+/** An apply must say who applies, in process too. @throws {ApiError} `Invalid` */
+function requireManager({ fieldManager = "" }: WriteOptions): { readonly fieldManager: string } {
+	if (fieldManager !== "") return { fieldManager };
+	const error = required("fieldManager", "is required for apply patch");
+	throw invalidObject({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [error]);
 }
 
 function subresourceOf({ subresource }: WriteOptions): { subresource?: "status" | "finalize" } {

@@ -58,5 +58,5 @@ export function dedupedOwners(
 				[...repeated].join(", "),
 		);
 	}
-	return { ownerReferences: kept };
+	return { ownerReferences: repeated.size > 0 ? kept : owners };
 }

@@ -1,5 +1,6 @@
 /** What the API server needs from outside. */
 import type { ResourceType } from "../api/resource.ts";
+import type { RuleCompiler } from "../api/structural/rules.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
@@ -16,6 +17,8 @@ export interface ServerPorts {
 	readonly log: Logger;
 	readonly metrics: Metrics;
 	readonly ranges: NetworkRanges;
+	/** Evaluates the rules of custom resources. Absent: definitions with rules are refused. */
+	readonly rules?: RuleCompiler;
 }
 
 /** Who asks. */
@@ -30,6 +33,8 @@ export interface RequestContext {
 	readonly user: User;
 	/** Text of a Warning header; the same text is sent once. */
 	warn(text: string): void;
+	/** Owns what is written when the request does not say who does: the program that asks. */
+	readonly manager?: string;
 	/** Aborts when the client has gone or the request's time is over. */
 	readonly signal?: AbortSignal;
 }
@@ -41,6 +46,10 @@ export interface WriteFlags {
 	readonly fieldValidation: FieldValidation;
 	/** What the parser found odd, such as fields that came twice; told together with unknown fields. */
 	readonly oddities?: readonly string[];
+	/** Who is to own what is written; "" is nobody in particular, see {@link RequestContext.manager}. */
+	readonly fieldManager?: string;
+	/** An apply takes over what others own. */
+	readonly force?: boolean;
 }
 
 export const PLAIN_WRITE: WriteFlags = { dryRun: false, fieldValidation: "Warn" };

@@ -1,5 +1,6 @@
 /**
- * Resources that are one stored object in two shapes: Events of `v1` and of `events.k8s.io/v1`.
+ * Resources that are one stored object in several shapes: Events of `v1` and of `events.k8s.io/v1`, and the versions
+ * of a custom resource.
  *
  * Objects are turned into the resource's own shape where they leave the store, and back where they enter it, so
  * that every rule in between sees the shape that it knows.
@@ -11,15 +12,15 @@ import type { Entry } from "../store/entry.ts";
 import { type ServerPorts, storeKey, type Target } from "./ports.ts";
 
 /** By the stored object: one shape of it, made once, so that its bytes are shared too. */
-const shapes = new WeakMap<KubeObject, Map<string, KubeObject>>();
+const shapes = new WeakMap<KubeObject, WeakMap<object, KubeObject>>();
 
 /** The stored object in the shape of its resource. The same object gives the same shape. */
-export function shownForm({ storedForm, group }: ResourceType, object: KubeObject): KubeObject {
+export function shownForm({ storedForm }: ResourceType, object: KubeObject): KubeObject {
 	if (storedForm === undefined) return object;
-	const known = shapes.get(object) ?? new Map<string, KubeObject>();
+	const known = shapes.get(object) ?? new WeakMap<object, KubeObject>();
 	shapes.set(object, known);
-	const shape = known.get(group) ?? deepFreeze(storedForm.fromStored(object));
-	known.set(group, shape);
+	const shape = known.get(storedForm) ?? deepFreeze(storedForm.fromStored(object));
+	known.set(storedForm, shape);
 	return shape;
 }
 

@@ -1,4 +1,5 @@
 /** The flags of `up`: their words, their checks, and what they mean to the plane. */
+import path from "node:path";
 import { type Command, Option } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
@@ -23,6 +24,7 @@ export interface UpFlags {
 	readonly filename?: readonly string[];
 	readonly listen: PlaneOptions["listen"];
 	readonly kubeconfig?: string;
+	readonly dataDir?: string;
 	readonly nodes: number;
 	readonly zones: readonly string[];
 	readonly maxPods: number;
@@ -57,7 +59,7 @@ export interface UpFlags {
 }
 
 /** Flags of parts that this version does not have: refused rather than ignored. */
-const NOT_BUILT_FLAGS = ["--data-dir <dir>", "--etcd-servers <urls>"] as const;
+const NOT_BUILT_FLAGS = ["--etcd-servers <urls>"] as const;
 
 /** A flag with a value: its words, how the value is read, and its default as one would type it. */
 type Row = readonly [flags: string, description: string, read: (value: string) => unknown, byDefault: string];
@@ -105,6 +107,7 @@ export function addUpOptions(up: Command): void {
 			"--kubeconfig <path>",
 			`where the kubeconfig is written (default: ${DEFAULT_PLANE_OPTIONS.kubeconfig}; a temporary one with -- CMD)`,
 		)
+		.option("--data-dir <dir>", "folder that objects are kept in over restarts; without it they are in memory only")
 		.addOption(new Option("--zones <a,b,c>", "zones, spread over the nodes").argParser(zones).default([], "none"));
 	for (const [flags, description, read, byDefault] of ROWS) {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
@@ -143,6 +146,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		listen: flags.listen,
 		kubeconfig,
 		cacheFolder: cacheFolder(),
+		dataFolder: flags.dataDir === undefined ? undefined : path.resolve(flags.dataDir),
 		nodes: flags.nodes,
 		zones: flags.zones,
 		maxPods: flags.maxPods,

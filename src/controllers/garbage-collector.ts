@@ -15,6 +15,7 @@ import {
 	waitsInForeground,
 	waitsToOrphan,
 } from "../plan/garbage.ts";
+import { CustomResourceFollower } from "./custom-resource-follower.ts";
 import { type GraphNode, ObjectGraph } from "./object-graph.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
@@ -24,6 +25,8 @@ export class GarbageCollector implements Controller, Reconciler {
 	readonly name = "garbage-collector-controller";
 	readonly #ports: ControllerPorts;
 	readonly #resources: readonly Resource[];
+	/** Resources that come and go with their definitions, by the name of that and their uid. */
+	readonly #custom: CustomResourceFollower;
 	readonly #graph = new ObjectGraph();
 	/** Keys are uids. */
 	readonly #queue: WorkQueue<string>;
@@ -33,17 +36,18 @@ export class GarbageCollector implements Controller, Reconciler {
 		this.#ports = ports;
 		this.#resources = resources;
 		this.#queue = ports.queues.make({ name: "garbage_collector" });
+		this.#custom = new CustomResourceFollower(ports.informers, {
+			added: (resource) => this.#follow(resource),
+			removed: (resource) => {
+				for (const { object } of this.#graph.of(resource)) this.#forget(object);
+			},
+		});
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
 		const { informers, clock, log } = this.#ports;
-		for (const resource of this.#resources) {
-			informers.of(resource).addHandlers({
-				added: (object) => this.#see(resource, object),
-				updated: (_old, object) => this.#see(resource, object),
-				deleted: (object) => this.#forget(object),
-			});
-		}
+		for (const resource of this.#resources) this.#follow(resource);
+		this.#custom.start();
 		const synced = this.#resources.map((resource) => informers.of(resource).whenSynced(signal));
 		await Promise.all(synced).catch(() => undefined);
 		await runWorkers(this.#queue, this, { workers: WORKERS, clock, log, signal, retriesMax: 0 });
@@ -56,6 +60,14 @@ export class GarbageCollector implements Controller, Reconciler {
 		else if (waitsInForeground(node.object)) await this.#deleteDependents(node);
 		else if (!isDeleting(node.object)) await this.#checkOwners(node);
 		return SETTLED;
+	}
+
+	#follow(resource: Resource): void {
+		this.#ports.informers.of(resource).addHandlers({
+			added: (object) => this.#see(resource, object),
+			updated: (_old, object) => this.#see(resource, object),
+			deleted: (object) => this.#forget(object),
+		});
 	}
 
 	#see(resource: Resource, object: KubeObject): void {
@@ -115,9 +127,10 @@ export class GarbageCollector implements Controller, Reconciler {
 		if (known !== undefined && isMeant(known, reference, object)) {
 			return waitsInForeground(known.object) ? "waiting" : "solid";
 		}
-		const resource = this.#resources.find(
-			(served) => served.kind === reference.kind && apiVersionOf(served) === reference.apiVersion,
-		);
+		const resource =
+			this.#resources.find(
+				(served) => served.kind === reference.kind && apiVersionOf(served) === reference.apiVersion,
+			) ?? this.#custom.ofKind(reference.apiVersion, reference.kind);
 		if (resource === undefined) return "unknown";
 		const namespace = resource.namespaced ? (object.metadata.namespace ?? "") : "";
 		const owner = await ignoreNotFound(this.#ports.client.get(resource, { namespace, name: reference.name }));
@@ -146,6 +159,10 @@ export class GarbageCollector implements Controller, Reconciler {
 
 	/** The references to these owners go; whatever else is written meanwhile stays. */
 	async #disown(resource: Resource, object: KubeObject, uids: readonly string[]): Promise<void> {
+		if (this.#custom.has(resource)) {
+			const left = (object.metadata.ownerReferences ?? []).filter((owner) => !uids.includes(owner.uid));
+			return this.#replace(resource, object, { ownerReferences: left });
+		}
 		const ownerReferences = uids.map((uid) => ({ $patch: "delete", uid }));
 		await this.#patch(resource, object, { uid: object.metadata.uid, ownerReferences });
 	}
@@ -157,6 +174,10 @@ export class GarbageCollector implements Controller, Reconciler {
 	async #breakCircle(resource: Resource, object: KubeObject): Promise<void> {
 		const { uid, ownerReferences = [] } = object.metadata;
 		if (!this.#graph.dependentsOf(uid).some((dependent) => waitsInForeground(dependent.object))) return;
+		if (this.#custom.has(resource)) {
+			const loose = ownerReferences.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
+			return this.#replace(resource, object, { ownerReferences: loose });
+		}
 		const unblocked = ownerReferences
 			.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 			.map((reference) => ({ uid: reference.uid, blockOwnerDeletion: false }));
@@ -164,8 +185,18 @@ export class GarbageCollector implements Controller, Reconciler {
 	}
 
 	async #removeFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<void> {
-		const { uid } = object.metadata;
+		const { uid, finalizers = [] } = object.metadata;
+		if (this.#custom.has(resource)) {
+			return this.#replace(resource, object, { finalizers: finalizers.filter((name) => name !== finalizer) });
+		}
 		await this.#patch(resource, object, { uid, "$deleteFromPrimitiveList/finalizers": [finalizer] });
+	}
+
+	/** Lists of custom resources are replaced as a whole, so nobody else may have written meanwhile. */
+	async #replace(resource: Resource, object: KubeObject, metadata: object): Promise<void> {
+		const { uid, resourceVersion } = object.metadata;
+		const patch = { type: "merge", body: { metadata: { uid, resourceVersion, ...metadata } } } as const;
+		await ignoreNotFound(this.#ports.client.patch(resource, placeOf(object), patch));
 	}
 
 	async #patch(resource: Resource, object: KubeObject, metadata: object): Promise<void> {

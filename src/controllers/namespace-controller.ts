@@ -1,6 +1,8 @@
 /** Empties namespaces that are being deleted, Pods first, and lets them go. */
 import type { Resource } from "../api/resource.ts";
-import { NAMESPACES, PODS } from "../api/resource-names.ts";
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, PODS } from "../api/resource-names.ts";
+import { customResources } from "../api/structural/custom-resources.ts";
+import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
 import type { Namespace, Pod } from "../api/types/core.ts";
 import type { KubeObject } from "../api/types/meta.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
@@ -21,6 +23,7 @@ export class NamespaceController implements Controller, Reconciler {
 	readonly name = "namespace-controller";
 	readonly #ports: ControllerPorts;
 	readonly #namespaces: Informer<Namespace>;
+	readonly #definitions: Informer<CustomResourceDefinition>;
 	readonly #resources: readonly Resource[];
 	readonly #queue: WorkQueue<string>;
 
@@ -28,6 +31,7 @@ export class NamespaceController implements Controller, Reconciler {
 	constructor(ports: ControllerPorts, resources: readonly Resource[]) {
 		this.#ports = ports;
 		this.#namespaces = ports.informers.of(NAMESPACES);
+		this.#definitions = ports.informers.of(CUSTOM_RESOURCE_DEFINITIONS);
 		this.#resources = resources.filter(({ namespaced, plural }) => namespaced && plural !== PODS.plural);
 		this.#queue = ports.queues.make({ name: "namespace" });
 	}
@@ -60,18 +64,25 @@ export class NamespaceController implements Controller, Reconciler {
 		const pods = await this.#emptied(PODS, name);
 		if (pods.length > 0) return this.#graceSeconds(pods, namespace) || secondsForFinalizers(pods);
 		let left: number | undefined;
-		for (const resource of this.#resources) {
+		const custom = this.#definitions
+			.list()
+			.flatMap(customResources)
+			.filter(({ namespaced }) => namespaced);
+		for (const resource of [...this.#resources, ...custom]) {
 			const items = await this.#emptied(resource, name);
 			if (items.length > 0) left = Math.max(left ?? 0, secondsForFinalizers(items));
 		}
 		return left;
 	}
 
-	/** Deletes what is there, and resolves with what is still there. */
+	/** Deletes what is there, and resolves with what is still there; of a resource that is no longer served, nothing. */
 	async #emptied<T extends KubeObject>(resource: Resource<T>, namespace: string): Promise<readonly T[]> {
 		const { client } = this.#ports;
-		await client.deleteCollection(resource, namespace, { propagationPolicy: "Background" });
-		return (await client.list(resource, { namespace })).items;
+		const left = async (): Promise<readonly T[]> => {
+			await client.deleteCollection(resource, namespace, { propagationPolicy: "Background" });
+			return (await client.list(resource, { namespace })).items;
+		};
+		return (await ignoreNotFound(left())) ?? [];
 	}
 
 	/** The longest grace period of a Pod that still runs; nothing once that time has passed. */

@@ -17,6 +17,11 @@ export class ObjectGraph {
 		return this.#nodes.get(uid);
 	}
 
+	/** The objects of one resource. */
+	of(resource: Resource): readonly GraphNode[] {
+		return [...this.#nodes.values()].filter((node) => node.resource === resource);
+	}
+
 	put(resource: Resource, object: KubeObject): void {
 		const { uid } = object.metadata;
 		const known = this.#nodes.get(uid);

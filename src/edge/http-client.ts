@@ -44,6 +44,8 @@ const PATCH_CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
 	json: "application/json-patch+json",
 	merge: "application/merge-patch+json",
 	strategic: "application/strategic-merge-patch+json",
+	// JSON is YAML.
+	apply: "application/apply-patch+yaml",
 };
 
 type Call = Omit<ExchangeRequest, "headers" | "body" | "isWatch"> & {
@@ -121,14 +123,14 @@ export class HttpClient implements ApiClient {
 		object: Draft<T>,
 		options: WriteOptions = {},
 	): Promise<T> {
-		const path = resourcePath(resource, { namespace });
+		const path = resourcePath(resource, { namespace }) + queryText(managerOf(options));
 		const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
 		return this.#object(resource, { method: "POST", path, body, signal: options.signal });
 	}
 
 	update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
 		const { namespace = "", name } = object.metadata;
-		const path = resourcePath(resource, { namespace, name, ...subresourceOf(options) });
+		const path = resourcePath(resource, { namespace, name, ...subresourceOf(options) }) + queryText(managerOf(options));
 		return this.#object(resource, { method: "PUT", path, body: object, signal: options.signal });
 	}
 
@@ -138,7 +140,7 @@ export class HttpClient implements ApiClient {
 		patch: { readonly type: PatchType; readonly body: unknown },
 		options: WriteOptions = {},
 	): Promise<T> {
-		const path = resourcePath(resource, { ...key, ...subresourceOf(options) });
+		const path = resourcePath(resource, { ...key, ...subresourceOf(options) }) + queryText(managerOf(options));
 		const contentType = PATCH_CONTENT_TYPES[patch.type];
 		return this.#object(resource, { method: "PATCH", path, body: patch.body, contentType, signal: options.signal });
 	}
@@ -233,6 +235,10 @@ const SHOWN_CHARACTERS_MAX = 200;
 
 function subresourceOf({ subresource }: WriteOptions): { subresource?: string } {
 	return subresource === undefined ? {} : { subresource };
+}
+
+function managerOf({ fieldManager, force }: WriteOptions): Readonly<Record<string, string | undefined>> {
+	return { fieldManager, force: force === undefined ? undefined : String(force) };
 }
 
 function deleteBody({ signal: _, ...options }: DeleteOptions): unknown {

@@ -14,6 +14,7 @@ import type { Metrics } from "../kernel/metrics.ts";
 import { MinHeap } from "../kernel/min-heap.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
+import { asManager } from "../machinery/as-manager.ts";
 import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { type Behaviour, behaviourOf } from "../plan/pod-lifecycle/behaviour.ts";
@@ -96,7 +97,8 @@ export class Fleet {
 	#writing = 0;
 
 	/** @throws {RangeError} As {@link simulatedNodes}. */
-	constructor(ports: FleetPorts, options: NodePoolOptions) {
+	constructor(given: FleetPorts, options: NodePoolOptions) {
+		const ports = { ...given, client: asManager(given.client, "kubelet") };
 		this.#ports = ports;
 		this.#options = options;
 		this.#podLogger = new PodLogger(ports.logs);

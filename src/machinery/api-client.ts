@@ -38,6 +38,10 @@ export type WatchEvent<T> =
 
 export interface WriteOptions {
 	readonly subresource?: "status" | "scale" | "binding" | "finalize";
+	/** Who is to own what is written; an apply needs it. Default: the client's own name. */
+	readonly fieldManager?: string;
+	/** Of an apply: takes over what others own. */
+	readonly force?: boolean;
 	readonly signal?: AbortSignal;
 }
 
@@ -48,7 +52,8 @@ export interface DeleteOptions {
 	readonly signal?: AbortSignal;
 }
 
-export type PatchType = "json" | "merge" | "strategic";
+/** `apply` is server-side apply: the body is an object with kind and apiVersion, and is made when it is not there. */
+export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 /**
  * Objects that come out are frozen and may be shared: never change one, make a new one.

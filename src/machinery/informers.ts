@@ -10,7 +10,9 @@ type AnyInformer = Pick<Informer<KubeObject>, "hasSynced" | "isFollowing" | "run
 export class Informers {
 	readonly #ports: ReflectorPorts;
 	readonly #informers = new Map<string, AnyInformer>();
-	#start: ((informer: AnyInformer) => void) | undefined;
+	/** Ends one informer alone, by its key; only while all of them run. */
+	readonly #endings = new Map<string, AbortController>();
+	#start: ((key: string, informer: AnyInformer) => void) | undefined;
 
 	constructor(ports: ReflectorPorts) {
 		this.#ports = ports;
@@ -24,8 +26,16 @@ export class Informers {
 		if (known instanceof Informer) return known;
 		const informer: Informer<T> = new Informer(this.#ports, resource);
 		this.#informers.set(key, informer);
-		this.#start?.(informer);
+		this.#start?.(key, informer);
 		return informer;
+	}
+
+	/** Ends the informer of a resource that is no longer served. Asked for again, there is a new one. */
+	drop(resource: Resource): void {
+		const key = `${apiVersionOf(resource)}/${resource.plural}`;
+		this.#endings.get(key)?.abort();
+		this.#endings.delete(key);
+		this.#informers.delete(key);
 	}
 
 	/** Whether every informer asked for so far has its first list. */
@@ -52,13 +62,17 @@ export class Informers {
 			if (signal.aborted) resolve();
 			else signal.addEventListener("abort", () => resolve(), { once: true });
 		});
-		this.#start = (informer) => {
-			const run = informer.run(signal);
+		this.#start = (key, informer) => {
+			const ending = new AbortController();
+			this.#endings.set(key, ending);
+			const run = informer.run(ending.signal);
 			run.catch(fail);
 			runs.push(run);
 		};
-		for (const informer of this.#informers.values()) this.#start(informer);
-		await stopped;
+		for (const [key, informer] of this.#informers) this.#start(key, informer);
+		await stopped.finally(() => {
+			for (const ending of this.#endings.values()) ending.abort(signal.reason);
+		});
 		this.#start = undefined;
 		await Promise.all(runs);
 	}

@@ -49,8 +49,6 @@ export class ScenarioRun {
 	reply: Reply | undefined;
 	/** How long the next assertion may take to become true. */
 	waitMs: number | undefined;
-	/** Steps of parts that are not built yet may change anything: the part, once such a step was met. */
-	unbuilt: string | undefined;
 
 	constructor(plane: ScenarioPlane, given: Given) {
 		this.plane = plane;

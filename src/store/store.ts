@@ -2,6 +2,7 @@
 import { assert } from "../kernel/assert.ts";
 import type { AppendResult, Engine } from "./engine.ts";
 import type { Entry, Place, Precondition, Revision, Write } from "./entry.ts";
+import { type CommitLog, GroupCommitEngine } from "./group-commit-engine.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 import type { Space } from "./space.ts";
 import { DEFAULT_VIEW_LIMITS, View, type ViewLimits } from "./view.ts";
@@ -76,6 +77,12 @@ export class Store {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+}
+
+/** A store whose commits are in `log` before anybody sees them. `view` has everything that the log holds. */
+export function loggedStore(view: View, log: CommitLog): Store {
+	const revisionAt = ({ space, key }: Place): Revision => view.space(space).get(key)?.modRevision ?? 0;
+	return new Store(view, new GroupCommitEngine(log, view.revision, revisionAt));
 }
 
 /** A store without durability that starts after `start`. */

@@ -68,6 +68,11 @@ export class View {
 		return this.#kept.length - this.#keptHead;
 	}
 
+	/** Of every resource that was ever asked for. */
+	get spaces(): readonly Space[] {
+		return [...this.#spaces.values()];
+	}
+
 	space(prefix: string): Space {
 		let space = this.#spaces.get(prefix);
 		if (space === undefined) {
@@ -76,6 +81,13 @@ export class View {
 			this.#spaces.set(prefix, space);
 		}
 		return space;
+	}
+
+	/** Current state out of a log that was kept: as of the view's start, without a past. Before the first commit only. */
+	restore(space: string, entry: Entry): void {
+		assert(this.#revision === this.#start, "restore() after a commit");
+		freezeAndMeasure(entry.object);
+		this.space(space).put(entry);
 	}
 
 	/** Makes a durable commit visible. Deletes of what is not there change nothing. */

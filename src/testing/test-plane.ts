@@ -15,6 +15,7 @@ import { RESOURCE_TYPES } from "../api/resource-table.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
+import { CelRules } from "../edge/cel-rules.ts";
 import type { Handler } from "../edge/https-server.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
@@ -166,6 +167,7 @@ async function newServer(settings: ClusterOptions, clock: VirtualClock, seed: nu
 	const clusterIPs = settings.serviceCIDRs.map((text) => assertDefined(parseCIDR(text), `range ${text}`));
 	const { from, to } = DEFAULT_PLANE_OPTIONS.nodePortRange;
 	const server = new ApiServer({
+		rules: new CelRules(),
 		store: memoryStore(startRevision(clock.wallMs())),
 		types: RESOURCE_TYPES,
 		clock,

@@ -15,6 +15,7 @@ import type { HttpApi } from "../apiserver/http/http-api.ts";
 import { type HttpRequest, type HttpResponse, isInPieces, isStream } from "../apiserver/http/message.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { CelRules } from "../edge/cel-rules.ts";
 import { assert, assertDefined } from "../kernel/assert.ts";
 import { concatBytes } from "../kernel/bytes.ts";
 import type { Logger } from "../kernel/logger.ts";
@@ -118,6 +119,7 @@ export class TestServer {
 			log: given.log ?? silentLogger,
 			metrics,
 			ranges,
+			rules: new CelRules(),
 		});
 		this.api = testApi({ server: this.server, logs: this.logs, unready });
 		this.client = new InProcessClient(this.server, ADMIN);

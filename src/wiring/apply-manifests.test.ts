@@ -9,6 +9,18 @@ const LIST = JSON.stringify({
 	items: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "a" } }],
 });
 
+const definition = (schema: string): string => `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, kind: Tab}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: ${schema}}}]
+`;
+const TAB = "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: t}\nspec: {a: 1}\n";
+const SCHEMA = "{type: object, properties: {spec: {type: object, properties: {a: {type: integer}}}}}";
+
 describe("applyManifests()", () => {
 	let plane: TestPlane;
 	beforeAll(async () => {
@@ -29,6 +41,21 @@ describe("applyManifests()", () => {
 
 	test("applies each item of a List", async () => {
 		expect(await apply(LIST)).toEqual(["namespace/a created"]);
+	});
+
+	test("applies definitions first, waits for them, and is as strict with what they define", async () => {
+		const said = [
+			"customresourcedefinition.apiextensions.k8s.io/tabs.example.com created",
+			"tab.example.com/t created",
+		];
+		expect(await apply(`${TAB}---\n${definition(SCHEMA)}`)).toEqual(said);
+		expect(await apply(TAB)).toEqual(["tab.example.com/t unchanged"]);
+		await expect(apply(TAB.replace("a: 1", "b: 1"))).rejects.toThrow(
+			'f.yaml: line 1: tab.example.com/t: strict decoding error: unknown field "spec.b"',
+		);
+		await expect(apply(TAB.replace("Tab", "Other"))).rejects.toThrow(
+			'no kind "Other" is served in version example.com/v1: for a custom resource, apply its CustomResourceDefinition first',
+		);
 	});
 
 	test.each(["", "# nothing\n", "---\n---\n", '{"apiVersion": "v1", "kind": "List", "items": []}'])(

@@ -1,15 +1,21 @@
 /** `up -f`: what kubectl apply would do with a file, as far as a new plane needs it. */
 import { apiVersionOf, type ResourceType } from "../api/resource.ts";
+import { CUSTOM_RESOURCE_DEFINITIONS } from "../api/resource-names.ts";
 import { resourceOfKind } from "../api/resource-table.ts";
 import { decodeObject } from "../api/schema/decode.ts";
 import { hasReason } from "../api/status.ts";
+import { customTypes, hasCondition } from "../api/structural/custom-type.ts";
+import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import { duplicateFields } from "../apiserver/http/duplicate-fields.ts";
 import { parseManifests } from "../edge/codec/yaml.ts";
 import { isObject } from "../kernel/json.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 
-/** Creates each object, or brings the one of its name in line. Stops at the first that is refused. */
+/**
+ * Creates each object, or brings the one of its name in line. Stops at the first that is refused. Definitions of custom
+ * resources go first, whatever their place, and are waited for.
+ */
 export async function applyManifests(
 	client: ApiClient,
 	file: string,
@@ -22,14 +28,39 @@ export async function applyManifests(
 	const duplicates = isJson(text) ? duplicateFields(text) : [];
 	const items = parsed.documents.flatMap(({ line, value }) => itemsOf(value).map((item) => ({ line, item })));
 	if (items.length === 0) progress(`nothing to apply in ${file}`);
-	for (const { line, item } of items) {
+	for (const { line, item } of [...items.filter(isDefinition), ...items.filter((each) => !isDefinition(each))]) {
 		try {
-			progress(await applyOne(client, manifestOf(item), duplicates));
+			const manifest = await manifestOf(client, item);
+			progress(await applyOne(client, manifest, duplicates));
+			if (isDefinition({ item })) await established(client, manifest.draft.metadata.name ?? "");
 		} catch (error) {
 			throw new Error(`${file}: line ${line}: ${error instanceof Error ? error.message : String(error)}`, {
 				cause: error,
 			});
 		}
+	}
+}
+
+function isDefinition({ item }: { readonly item: unknown }): boolean {
+	return isObject(item) && item["kind"] === CUSTOM_RESOURCE_DEFINITIONS.kind;
+}
+
+/** Resolves when objects of the definition can be made. */
+async function established(client: ApiClient, name: string): Promise<void> {
+	const stopping = new AbortController();
+	const { items, resourceVersion } = await client.list(CUSTOM_RESOURCE_DEFINITIONS, {});
+	const isDone = (object: KubeObject): boolean => {
+		if (object.metadata.name !== name) return false;
+		const conflict = (object as CustomResourceDefinition).status?.conditions?.find(
+			({ type, status }) => type === "NamesAccepted" && status === "False",
+		);
+		if (conflict !== undefined) throw new Error(`${name} is not served: ${conflict.message ?? conflict.reason}`);
+		return hasCondition(object as CustomResourceDefinition, "Established");
+	};
+	if (items.some(isDone)) return;
+	const { signal } = stopping;
+	for await (const events of client.watch(CUSTOM_RESOURCE_DEFINITIONS, { resourceVersion, signal })) {
+		if (events.some((event) => event.type === "MODIFIED" && isDone(event.object))) stopping.abort();
 	}
 }
 
@@ -64,7 +95,10 @@ async function applyOne(
 	}
 	const key = { namespace, name };
 	const before = await client.get(resource, key);
-	const after = await client.patch(resource, key, { type: "strategic", body: draft });
+	const after = await client.patch(resource, key, {
+		type: resource.custom === undefined ? "strategic" : "merge",
+		body: draft,
+	});
 	const isSame = before.metadata.resourceVersion === after.metadata.resourceVersion;
 	return `${shown} ${isSame ? "unchanged" : "configured"}`;
 }
@@ -72,7 +106,7 @@ async function applyOne(
 /** As kubectl's own default: a field with a typing error is better refused than lost. Wrong types are the API's to say. */
 function unknownFields(resource: ResourceType, draft: Draft<KubeObject>): readonly string[] {
 	const expected = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-	const decoded = decodeObject(resource.schema, draft, expected);
+	const decoded = resource.decode?.(draft, expected) ?? decodeObject(resource.schema, draft, expected);
 	return decoded.kind === "ok" ? decoded.unknown : [];
 }
 
@@ -81,13 +115,22 @@ interface Manifest {
 	readonly draft: Draft<KubeObject>;
 }
 
-function manifestOf(value: unknown): Manifest {
+async function manifestOf(client: ApiClient, value: unknown): Promise<Manifest> {
 	if (!isObject(value)) throw new Error("want an object with apiVersion, kind and metadata");
 	const { apiVersion, kind, metadata } = value;
 	if (typeof apiVersion !== "string" || typeof kind !== "string")
 		throw new Error("want apiVersion and kind, two strings");
-	const resource = resourceOfKind(apiVersion, kind);
-	if (resource === undefined) throw new Error(`no kind ${JSON.stringify(kind)} is served in version ${apiVersion}`);
+	const resource = resourceOfKind(apiVersion, kind) ?? (await customOfKind(client, apiVersion, kind));
+	if (resource === undefined) {
+		const what = `no kind ${JSON.stringify(kind)} is served in version ${apiVersion}`;
+		throw new Error(`${what}: for a custom resource, apply its CustomResourceDefinition first`);
+	}
 	if (!isObject(metadata)) throw new Error(`${kind}: want metadata with a name`);
 	return { resource, draft: { ...value, apiVersion: apiVersionOf(resource), kind, metadata } };
+}
+
+async function customOfKind(client: ApiClient, apiVersion: string, kind: string): Promise<ResourceType | undefined> {
+	const { items } = await client.list(CUSTOM_RESOURCE_DEFINITIONS, {});
+	const types = items.flatMap((definition) => customTypes(definition, undefined));
+	return types.find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
 }

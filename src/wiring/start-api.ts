@@ -9,6 +9,7 @@ import { HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
+import { CelRules } from "../edge/cel-rules.ts";
 import { certificatesFor } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -17,7 +18,7 @@ import { refuseUpgrade, spdyConnection } from "../edge/upgrades.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { ContainerLogs } from "../machinery/container-logs.ts";
 import { startRevision } from "../store/memory-engine.ts";
-import { memoryStore } from "../store/store.ts";
+import { loggedStore, memoryStore, type Store } from "../store/store.ts";
 import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 import type { SystemPorts } from "./system-ports.ts";
@@ -46,7 +47,7 @@ export interface PodAccess {
 
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
-	options: Pick<PlaneOptions, "listen" | "cacheFolder" | "requestsInFlight">,
+	options: Pick<PlaneOptions, "listen" | "cacheFolder" | "dataFolder" | "requestsInFlight">,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
@@ -54,7 +55,7 @@ export async function startApi(
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
-	const store = memoryStore(startRevision(clock.wallMs()));
+	const { store, close } = await openedStore(options.dataFolder, system);
 	const server = new ApiServer({
 		store,
 		types: RESOURCE_TYPES,
@@ -64,6 +65,7 @@ export async function startApi(
 		log,
 		metrics,
 		ranges,
+		rules: new CelRules(),
 	});
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
@@ -106,8 +108,27 @@ export async function startApi(
 		token,
 		server,
 		client: new InProcessClient(server, admin),
-		stop: (graceMs) => https.close(graceMs),
+		async stop(graceMs) {
+			await https.close(graceMs);
+			await close();
+		},
 	};
+}
+
+interface OpenedStore {
+	readonly store: Store;
+	/** Waits for what is being written. */
+	close(): Promise<void>;
+}
+
+/** @param folder Undefined: all is in memory only. */
+async function openedStore(folder: string | undefined, { clock, metrics }: SystemPorts): Promise<OpenedStore> {
+	const start = startRevision(clock.wallMs());
+	if (folder === undefined) return { store: memoryStore(start), close: () => Promise.resolve() };
+	// Loaded only where there is a folder: the package behind it may be missing.
+	const { openDataFolder } = await import("../edge/lmdb-log.ts");
+	const { view, log, close } = await openDataFolder({ folder, start, metrics });
+	return { store: loggedStore(view, log), close };
 }
 
 /** Certificates and clients want an address, whatever name it was given by. */

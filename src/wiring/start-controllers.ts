@@ -20,6 +20,7 @@ import { serviceAccountController } from "../controllers/serviceaccount-controll
 import { StatefulSetController } from "../controllers/statefulset-controller.ts";
 import { TaintEvictionController } from "../controllers/taint-eviction-controller.ts";
 import { assertDefined } from "../kernel/assert.ts";
+import { asManager } from "../machinery/as-manager.ts";
 import type { ApiPlace } from "../plan/api-service/api-service.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import type { PlaneOptions } from "./plane-options.ts";
@@ -102,7 +103,24 @@ export const CONTROLLER_NAMES: readonly string[] = Object.keys(MAKERS);
 /** @throws {RangeError} For a name in `--controllers` that no controller has. */
 export function madeControllers(ports: ControllerPorts, options: ControllersOptions): readonly Controller[] {
 	const selected = selectedControllers(CONTROLLER_NAMES, options.controllers);
+	const portsOf = portsByManager(ports);
 	return Object.entries(MAKERS)
 		.filter(([name]) => selected.has(name))
-		.map(([, make]) => make(ports, options));
+		.map(([name, make]) => make(portsOf(name), options));
+}
+
+/** The program that has the part upstream owns what the part writes. */
+const OTHER_MANAGERS: Readonly<Record<string, string>> = {
+	scheduler: "kube-scheduler",
+	"kubernetes-service-controller": "kube-apiserver",
+};
+
+function portsByManager(ports: ControllerPorts): (controller: string) => ControllerPorts {
+	const made = new Map<string, ControllerPorts>();
+	return (controller) => {
+		const manager = OTHER_MANAGERS[controller] ?? "kube-controller-manager";
+		const known = made.get(manager) ?? { ...ports, client: asManager(ports.client, manager) };
+		made.set(manager, known);
+		return known;
+	};
 }

@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { addressAt, formatCIDR, parseCIDR } from "../api/ip.ts";
-import { ENDPOINT_SLICES, SERVICES } from "../api/resource-names.ts";
+import { ENDPOINT_SLICES, NODES, SERVICES } from "../api/resource-names.ts";
 import type { IPFamily, StringMap } from "../api/types/meta.ts";
 import { forwarder } from "../edge/dns-forwarder.ts";
 import {
@@ -67,6 +67,7 @@ export class Netns {
 			netns = new Netns({ options, ports, namespaces, networks, gateways, api });
 			await Promise.all([netns.#lan, ...netns.#agents.values()].map(({ ready }) => ready));
 			await netns.#makeDnsService(gateways);
+			await netns.#annotateNodes();
 		} catch (error) {
 			await (netns === undefined ? namespaces.remove() : netns.stop());
 			throw error;
@@ -173,10 +174,26 @@ export class Netns {
 		return { clock, log, received, restarted };
 	}
 
+	/** Nodes of an earlier plane that were kept stand in other namespaces now; new ones are made with the annotation. */
+	async #annotateNodes(): Promise<void> {
+		const { client } = this.#ports;
+		const { items } = await client.list(NODES, {});
+		for (const { metadata } of items) {
+			const { name } = metadata;
+			if (!this.#namespaces.nodes.has(name)) continue;
+			const body = { metadata: { annotations: this.annotationsOf(name) } };
+			await client.patch(NODES, { namespace: "", name }, { type: "merge", body });
+		}
+	}
+
 	async #makeDnsService(gateways: readonly Gateway[]): Promise<void> {
 		const { client } = this.#ports;
 		const ranges = this.#options.serviceCIDRs.map((text) => assertDefined(parseCIDR(text), "range of cluster IPs"));
-		await ignoreAlreadyExists(client.create(SERVICES, DNS_SERVICE.namespace, dnsService(ranges)));
+		// One that an earlier plane kept has the address that a new one would claim.
+		const { items } = await client.list(SERVICES, { namespace: DNS_SERVICE.namespace });
+		if (!items.some(({ metadata }) => metadata.name === DNS_SERVICE.name)) {
+			await client.create(SERVICES, DNS_SERVICE.namespace, dnsService(ranges));
+		}
 		for (const { base } of ranges) {
 			const gateway = gateways.find(({ address }) => address.includes(":") === (base.family === "IPv6"));
 			if (gateway === undefined) continue;

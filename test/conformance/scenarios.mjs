@@ -27,15 +27,25 @@ export async function playScenario(server, { file, name, steps }) {
 	const failures = [];
 	try {
 		for (const step of steps) {
-			const request = substitute(step.request, values);
-			const answer = await server.send(request);
-			const problems = [...problemsOf(substitute(step.response, values), answer), ...take(step, answer, values)];
+			const { request, answer, problems } = await playStep(server, step, values);
 			if (problems.length > 0) failures.push({ file, scenario: name, step: step.name, request, problems, answer });
 		}
 	} finally {
 		await server.send({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
 	}
 	return { passed: steps.length - failures.length, failures };
+}
+
+/** Once; or, where something takes its time, until the answer is right or the seconds are over. */
+async function playStep(server, step, values) {
+	const endMs = Date.now() + (step.within ?? 0) * 1000;
+	for (;;) {
+		const request = substitute(step.request, values);
+		const answer = await server.send(request);
+		const problems = [...problemsOf(substitute(step.response, values), answer), ...take(step, answer, values)];
+		if (problems.length === 0 || Date.now() >= endMs) return { request, answer, problems };
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
 }
 
 async function createNamespace(server, name) {

@@ -1,5 +1,8 @@
 /** `up --network netns` and `exec`: real packets between simulated nodes. */
 import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rollInNamespaces } from "../load/netns-rolling.ts";
 import { labProblem } from "../netns/lab.ts";
@@ -297,6 +300,36 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		expect((await finished(process.execPath, six)).stdout).toBe("10.96.0.1\n");
 		expect(await next.stop()).toBe(0);
 		expect(ofPlane(next)).toEqual([]);
+	});
+
+	test("a plane that goes on where another one ended has namespaces of its own", async () => {
+		const folder = mkdtempSync(path.join(tmpdir(), "sliceplane-netns-"));
+		const exec = [
+			process.execPath,
+			PROGRAM,
+			"exec",
+			"--node",
+			"n1",
+			"--",
+			"dig",
+			"+short",
+			"kube-dns.kube-system.svc.cluster.local",
+		];
+		const flags = [
+			"--network",
+			"netns",
+			"--nodes",
+			"1",
+			"--listen",
+			"127.0.0.1:0",
+			"--data-dir",
+			path.join(folder, "data"),
+		];
+		for (let start = 0; start < 2; start++) {
+			const { stdout, stderr } = await finished(process.execPath, [PROGRAM, "up", ...flags, "--", ...exec]);
+			expect({ stdout, stderr }).toMatchObject({ stdout: "10.96.0.10\n" });
+		}
+		rmSync(folder, { recursive: true, force: true });
 	});
 
 	test("a rolling update of 10 Pods under 200 requests a second loses none", async () => {

@@ -49,6 +49,7 @@ export const DEPLOYMENT: ResourceType = defineResource<Deployment>({
 	prepareCreate: (deployment) => ({ ...deployment, status: {} }),
 	prepareUpdate: (next, stored) => ({ ...next, status: stored.status ?? {} }),
 	prepareStatusUpdate,
+	keptByStatus: [["metadata", "labels"]],
 	validate: validateDeployment,
 	validateUpdate: validateDeploymentUpdate,
 	validateStatusUpdate: validateDeploymentStatus,

@@ -66,6 +66,10 @@ export const POD: ResourceType = defineResource<Pod>({
 	prepareCreate: prepareNewPod,
 	prepareUpdate: (next, stored) => ({ ...next, spec: withNodeTolerations(next.spec), status: stored.status ?? {} }),
 	prepareStatusUpdate,
+	keptByStatus: [
+		["metadata", "ownerReferences"],
+		["metadata", "deletionTimestamp"],
+	],
 	validate,
 	validateUpdate: (next, stored) => [...validate(next), ...validatePodSpecUpdate(next.spec, stored.spec)],
 	validateStatusUpdate: validatePodStatusUpdate,

@@ -8,6 +8,7 @@
  */
 import { apiVersionOf } from "../resource.ts";
 import { messageNameOf } from "../schema/schema.ts";
+import { customModels } from "./custom-models.ts";
 import { type DocumentedResource, pathsOf } from "./paths.ts";
 import { schemaName } from "./schema-names.ts";
 import { listSchema, type Schema, schemasOf } from "./schemas.ts";
@@ -44,7 +45,7 @@ export function openApiIndex(
 /** @param resources Of any group-version; those of others are left out. */
 export function openApiV3Document(groupVersion: string, resources: readonly DocumentedResource[]): OpenApiDocument {
 	const served = resources.filter((resource) => apiVersionOf(resource) === groupVersion);
-	const kinds = new Set(served.map((resource) => resource.schema));
+	const kinds = new Set(served.filter(({ custom }) => custom === undefined).map((resource) => resource.schema));
 	const subresourceKinds = served.flatMap((resource) =>
 		resource.subresources.flatMap(({ kind }) =>
 			kind === undefined ? [] : (messageNameOf(kind.group, kind.kind) ?? []),
@@ -57,12 +58,15 @@ export function openApiV3Document(groupVersion: string, resources: readonly Docu
 		paths: pathsOf(`/${openApiKey(groupVersion)}`, served),
 		components: {
 			schemas: {
-				...schemasOf([...kinds, ...subresourceKinds, "meta.Status", "meta.ListMeta", "meta.DeleteOptions"]),
+				...schemasOf([...kinds, ...subresourceKinds, ...META]),
 				...Object.fromEntries(lists),
+				...customModels(served),
 			},
 		},
 	};
 }
+
+const META = ["meta.Status", "meta.ListMeta", "meta.DeleteOptions", "meta.ObjectMeta"] as const;
 
 /**
  * A name for a document's content: 128 bits of FNV-1a, in upper-case hexadecimal. It tells documents of the same

@@ -1,6 +1,7 @@
 /** `paths` of an OpenAPI document: the operations on each resource. */
 import type { ResourceType, Subresource, Verb } from "../resource.ts";
 import { messageNameOf } from "../schema/schema.ts";
+import { customModelName } from "./custom-models.ts";
 import {
 	DELETE_PARAMETERS,
 	FORCE,
@@ -16,7 +17,7 @@ import { type GroupVersionKind, reference, schemaName } from "./schema-names.ts"
 
 export type DocumentedResource = Pick<
 	ResourceType,
-	"group" | "version" | "kind" | "plural" | "namespaced" | "schema" | "verbs" | "subresources"
+	"group" | "version" | "kind" | "plural" | "namespaced" | "schema" | "verbs" | "subresources" | "custom"
 >;
 
 type PathItem = Readonly<Record<string, unknown>>;
@@ -64,8 +65,8 @@ const SUBRESOURCE_METHODS: readonly (readonly [Verb, Method])[] = [
 /** What an operation is about: the resource's own kind, or that of its subresource. */
 interface Subject {
 	readonly gvk: GroupVersionKind;
-	/** Undefined for bodies without a schema, such as streams. */
-	readonly schema: string | undefined;
+	/** The name of its schema in the document; undefined for bodies without one, such as streams. */
+	readonly model: string | undefined;
 	readonly id: string;
 	readonly tag: string;
 }
@@ -102,17 +103,23 @@ function resourcePaths(prefix: string, resource: DocumentedResource): Record<str
 function subresourceItem(resource: DocumentedResource, sub: Subresource, inPath: readonly Parameter[]): PathItem {
 	const own = subjectOf(resource);
 	const gvk = sub.kind ?? own.gvk;
-	const schema = sub.kind === undefined ? own.schema : messageNameOf(gvk.group, gvk.kind);
-	const id = own.id + sub.name.charAt(0).toUpperCase() + sub.name.slice(1);
-	return pathItem(SUBRESOURCE_METHODS, sub.verbs, { ...own, gvk, schema, id }, inPath);
+	const message = sub.kind === undefined ? undefined : messageNameOf(gvk.group, gvk.kind);
+	const model = sub.kind === undefined ? own.model : message === undefined ? undefined : schemaName(message);
+	const id = own.id + capitalized(sub.name);
+	return pathItem(SUBRESOURCE_METHODS, sub.verbs, { ...own, gvk, model, id }, inPath);
 }
 
 function subjectOf(resource: DocumentedResource): Subject {
 	const { group, version, kind } = resource;
 	const short = group === "" ? "core" : group.replace(/\..*$/, "");
 	const scope = resource.namespaced ? "Namespaced" : "";
-	const id = `${short.charAt(0).toUpperCase()}${short.slice(1)}V1${scope}${kind}`;
-	return { gvk: { group, version, kind }, schema: resource.schema, id, tag: `${short}_${version}` };
+	const id = `${capitalized(short)}${capitalized(version)}${scope}${kind}`;
+	const model = resource.custom === undefined ? schemaName(resource.schema) : customModelName(resource);
+	return { gvk: { group, version, kind }, model, id, tag: `${short}_${version}` };
+}
+
+function capitalized(text: string): string {
+	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function pathItem(
@@ -129,7 +136,7 @@ function pathItem(
 }
 
 function operation(method: Method, subject: Subject): PathItem {
-	const body = subject.schema === undefined ? {} : reference(schemaName(subject.schema));
+	const body = subject.model === undefined ? {} : reference(subject.model);
 	const answer = { description: "OK", content: { "application/json": { schema: answerSchema(method, subject) } } };
 	return {
 		tags: [subject.tag],
@@ -144,6 +151,6 @@ function operation(method: Method, subject: Subject): PathItem {
 
 function answerSchema(method: Method, subject: Subject): PathItem {
 	if (method.answers === "status") return reference(schemaName("meta.Status"));
-	if (subject.schema === undefined) return {};
-	return reference(schemaName(subject.schema) + (method.answers === "list" ? "List" : ""));
+	if (subject.model === undefined) return {};
+	return reference(subject.model + (method.answers === "list" ? "List" : ""));
 }

@@ -9,6 +9,7 @@ export function schemaName(messageName: string): string {
 	const dot = messageName.indexOf(".");
 	const [group, name] = [messageName.slice(0, dot), messageName.slice(dot + 1)];
 	if (group === "meta") return `${META}.${name}`;
+	if (group === "apiextensions") return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`;
 	if (group === "runtime") return `io.k8s.apimachinery.pkg.runtime.${name}`;
 	return `io.k8s.api.${group}.v1.${name}`;
 }

@@ -68,12 +68,13 @@ function parameterOf(parameter: Parameter): SwaggerOperation["parameters"][numbe
 
 /** A v3 schema in v2's words. */
 function definition(schema: Schema): Schema {
-	const { allOf, oneOf, items, properties, additionalProperties, $ref, ...rest } = schema;
-	if (Array.isArray(allOf) && isObject(allOf[0])) return { ...rest, ...definition(allOf[0]) };
+	const { allOf, oneOf, items, properties, additionalProperties, $ref, ...all } = schema;
+	const { anyOf: _any, not: _not, nullable: _null, default: _default, enum: _enum, ...rest } = all;
+	if (Array.isArray(allOf) && isObject(allOf[0]) && "$ref" in allOf[0]) return { ...rest, ...definition(allOf[0]) };
 	return {
 		...rest,
 		// v2 has no alternatives: what may be a number or a string is published as a string.
-		...(oneOf === undefined ? {} : { type: "string" }),
+		...(oneOf === undefined || rest["type"] !== undefined ? {} : { type: "string" }),
 		...(typeof $ref === "string" ? { $ref: $ref.replace("#/components/schemas/", "#/definitions/") } : {}),
 		...(isObject(items) ? { items: definition(items) } : {}),
 		...(isObject(additionalProperties) ? { additionalProperties: definition(additionalProperties) } : {}),

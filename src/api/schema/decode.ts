@@ -5,7 +5,7 @@
  *
  * Every write passes here, so the walk allocates nothing but its result.
  */
-import { isObject, setOwn } from "../../kernel/json.ts";
+import { isObject, ownValue, setOwn } from "../../kernel/json.ts";
 import { canonicalQuantity } from "../quantity.ts";
 import { DEPTH_MAX, isDeeperThan } from "./depth.ts";
 import type { Field, Scalar } from "./notation.ts";
@@ -24,30 +24,57 @@ export type Decoded =
 			/** `unknown field "spec.foo"`, in the order of the body. */
 			readonly unknown: readonly string[];
 	  }
+	| WrongBody;
+
+export interface WrongBody {
+	readonly kind: "wrong";
 	/** The message of a 400. */
-	| { readonly kind: "wrong"; readonly message: string };
+	readonly message: string;
+}
 
 /**
  * @param schemaName The message that the endpoint takes, such as `core.Service`.
  * @param value Parsed JSON. It is not changed, and only free-form parts of it are shared with the result.
  * @param expected What the endpoint takes; fills in a missing kind and apiVersion.
+ * @param known An object that was decoded before, frozen: what the value has in common with it, as the very same
+ * object, is taken as it is. So writers in the process, and patches, pay for what they change.
  */
-export function decodeObject(schemaName: string, value: unknown, expected: TypeMeta): Decoded {
+export function decodeObject(schemaName: string, value: unknown, expected: TypeMeta, known?: object): Decoded {
+	const head = headOf(value, expected);
+	if (head.kind === "wrong") return head;
+	if (!isObject(value)) return unrecognized(expected, `cannot unmarshal ${jsonType(value)}`);
+	const decoder = new Decoder();
+	const object = decoder.struct(messageOf(schemaName), value, { ...expected }, known);
+	if (decoder.wrong !== undefined) return wrong(expected, expected, decoder.wrong);
+	return { kind: "ok", object: object as Record<string, unknown> & TypeMeta, unknown: decoder.unknown };
+}
+
+export interface DecodedPart {
+	readonly value: Record<string, unknown>;
+	readonly unknown: readonly string[];
+	/** Why the first wrong field is wrong. */
+	readonly wrong: string | undefined;
+}
+
+/** A part of an object whose whole has no message, such as the metadata of a custom resource. @param path Of the part. */
+export function decodePart(schemaName: string, value: Record<string, unknown>, path: string): DecodedPart {
+	const decoder = new Decoder(path);
+	const decoded = decoder.struct(messageOf(schemaName), value, {});
+	return { value: decoded, unknown: decoder.unknown, wrong: decoder.wrong };
+}
+
+/** The kind and version that a body says it is, or why it is none that the endpoint takes. */
+export function headOf(value: unknown, expected: TypeMeta): { readonly kind: "ok" } | WrongBody {
 	if (!isObject(value)) return unrecognized(expected, `cannot unmarshal ${jsonType(value)}`);
 	const given = typeMetaOf(value, expected);
 	if (given === undefined) return unrecognized(expected, "kind and apiVersion must be strings");
 	if (given.kind !== expected.kind) {
 		return wrong(given, expected, `converting (v1.${given.kind}) to (v1.${expected.kind}): unknown conversion`);
 	}
-	if (given.apiVersion !== expected.apiVersion) {
-		const [inData, wanted] = [given.apiVersion, expected.apiVersion];
-		const message = `the API version in the data (${inData}) does not match the expected API version (${wanted})`;
-		return { kind: "wrong", message };
-	}
-	const decoder = new Decoder();
-	const object = decoder.struct(messageOf(schemaName), value, { ...expected });
-	if (decoder.wrong !== undefined) return wrong(given, expected, decoder.wrong);
-	return { kind: "ok", object: object as Record<string, unknown> & TypeMeta, unknown: decoder.unknown };
+	if (given.apiVersion === expected.apiVersion) return { kind: "ok" };
+	const [inData, wanted] = [given.apiVersion, expected.apiVersion];
+	const message = `the API version in the data (${inData}) does not match the expected API version (${wanted})`;
+	return { kind: "wrong", message };
 }
 
 function typeMetaOf(value: Record<string, unknown>, expected: TypeMeta): TypeMeta | undefined {
@@ -57,7 +84,7 @@ function typeMetaOf(value: Record<string, unknown>, expected: TypeMeta): TypeMet
 	return { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind };
 }
 
-function unrecognized(expected: TypeMeta, why: string): Decoded {
+function unrecognized(expected: TypeMeta, why: string): WrongBody {
 	const detail = `couldn't get version/kind; json parse error: json: ${why}`;
 	return {
 		kind: "wrong",
@@ -65,7 +92,7 @@ function unrecognized(expected: TypeMeta, why: string): Decoded {
 	};
 }
 
-function wrong(given: TypeMeta, expected: TypeMeta, why: string): Decoded {
+export function wrong(given: TypeMeta, expected: TypeMeta, why: string): WrongBody {
 	const version = given.apiVersion.slice(given.apiVersion.lastIndexOf("/") + 1);
 	const message = `${given.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${why}`;
 	return { kind: "wrong", message };
@@ -81,7 +108,17 @@ class Decoder {
 	/** Field names, and indexes of lists of messages. */
 	readonly #path: (string | number)[] = [];
 
-	struct(message: Message, value: Record<string, unknown>, out: Record<string, unknown>): Record<string, unknown> {
+	/** @param root Path of what is decoded, when that is a part of an object. */
+	constructor(root = "") {
+		if (root !== "") this.#path.push(root);
+	}
+
+	struct(
+		message: Message,
+		value: Record<string, unknown>,
+		out: Record<string, unknown>,
+		known?: object,
+	): Record<string, unknown> {
 		for (const key of Object.keys(value)) {
 			const field = message.fields.get(key);
 			if (field === undefined) {
@@ -90,14 +127,22 @@ class Decoder {
 			}
 			const given = value[key];
 			if (given === null || given === undefined) continue;
-			this.#path.push(key);
-			const decoded = this.#field(message, field, given);
-			this.#path.pop();
+			const before = known === undefined ? undefined : ownValue(known, key);
+			const decoded =
+				before === given && typeof given === "object" ? given : this.#member(message, field, given, before);
 			if (decoded !== undefined) out[key] = decoded;
 		}
 		for (const field of message.nullWhenEmpty) out[field.name] ??= null;
 		for (const field of message.zeroWhenAbsent) out[field.name] ??= zeroOf(field);
 		return out;
+	}
+
+	#member(parent: Message, field: Field, given: unknown, known: unknown): unknown {
+		this.#path.push(field.name);
+		const isStruct = field.type === "message" && field.shape === "one" && isObject(known);
+		const decoded = isStruct ? this.#one(parent, field, given, known) : this.#field(parent, field, given);
+		this.#path.pop();
+		return decoded;
 	}
 
 	/** Undefined when the field drops out. */
@@ -135,10 +180,10 @@ class Decoder {
 		return entries;
 	}
 
-	#one(parent: Message, field: Field, given: unknown): unknown {
+	#one(parent: Message, field: Field, given: unknown, known?: object): unknown {
 		if (field.type !== "message") return this.#scalar(parent, field.type, given);
 		if (!isObject(given)) return this.#refuse(parent, given, goType(field));
-		return this.struct(messageOf(field.messageName), given, {});
+		return this.struct(messageOf(field.messageName), given, {}, known);
 	}
 
 	#scalar(parent: Message, type: Scalar, given: unknown): unknown {

@@ -6,6 +6,7 @@
  */
 import { assertDefined } from "../../kernel/assert.ts";
 import { AUTHENTICATION, AUTHORIZATION } from "./messages/access.ts";
+import { APIEXTENSIONS } from "./messages/apiextensions.ts";
 import { APPS } from "./messages/apps.ts";
 import { CORE_NODE } from "./messages/core-node.ts";
 import { CORE_POD } from "./messages/core-pod.ts";
@@ -52,6 +53,7 @@ const TEXTS: readonly (readonly [group: string, text: string])[] = [
 	["policy", POLICY],
 	["authentication", AUTHENTICATION],
 	["authorization", AUTHORIZATION],
+	["apiextensions", APIEXTENSIONS],
 ];
 
 /** The schema's short names of the API groups. Status and DeleteOptions belong to all of them. */
@@ -66,6 +68,7 @@ const SHORT_GROUPS: ReadonlyMap<string, string> = new Map([
 	["policy", "policy"],
 	["authentication.k8s.io", "authentication"],
 	["authorization.k8s.io", "authorization"],
+	["apiextensions.k8s.io", "apiextensions"],
 ]);
 
 const TYPE_META = "0 apiVersion string; 0 kind string";

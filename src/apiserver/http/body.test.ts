@@ -168,7 +168,8 @@ describe("fieldValidation", () => {
 			["PUT", `${SERVICES}/web`, "UpdateOptions"],
 			["PATCH", `${SERVICES}/web`, "PatchOptions"],
 		] as const) {
-			const { json } = await server.request(method, `${path}?fieldValidation=${value}`, { body });
+			const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+			const { json } = await server.request(method, `${path}?fieldValidation=${value}`, { body, contentType });
 			expect(json.message).toBe(
 				`${kind}.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "${value}": ` +
 					'supported values: "", "Ignore", "Strict", "Warn"',

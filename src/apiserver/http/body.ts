@@ -1,6 +1,6 @@
 /** From the bytes of a request to plain data. */
 import type { TypeMeta } from "../../api/schema/decode.ts";
-import { ApiError, badRequest } from "../../api/status.ts";
+import { ApiError, badRequest, hasReason } from "../../api/status.ts";
 import type { Patch } from "../verbs/patch.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { HttpRequest } from "./message.ts";
@@ -17,6 +17,7 @@ const PATCH_TYPES = {
 	"application/json-patch+json": "json",
 	"application/merge-patch+json": "merge",
 	"application/strategic-merge-patch+json": "strategic",
+	"application/apply-patch+yaml": "apply",
 } as const;
 
 export function mediaTypeOf(request: HttpRequest): string {
@@ -53,12 +54,34 @@ export async function readBody(request: HttpRequest, codecs: BodyCodecs, expecte
 	}
 }
 
-/** @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge` */
-export async function readPatch(request: HttpRequest): Promise<ReadBody & { readonly type: Patch["type"] }> {
+/** @throws {ApiError} `UnsupportedMediaType` */
+export function patchTypeOf(request: HttpRequest): Patch["type"] {
 	const mediaType = mediaTypeOf(request);
-	const type = Object.hasOwn(PATCH_TYPES, mediaType) ? PATCH_TYPES[mediaType as keyof typeof PATCH_TYPES] : undefined;
-	if (type === undefined) throw unsupported(Object.keys(PATCH_TYPES).join(", "));
-	return { type, ...parseJson(await request.body(), "patch") };
+	if (Object.hasOwn(PATCH_TYPES, mediaType)) return PATCH_TYPES[mediaType as keyof typeof PATCH_TYPES];
+	throw unsupported(Object.keys(PATCH_TYPES).join(", "));
+}
+
+/** @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` */
+export async function readPatch(request: HttpRequest, type: Patch["type"], codecs: BodyCodecs): Promise<ReadBody> {
+	const bytes = await request.body();
+	return type === "apply" ? readConfig(bytes, codecs) : parseJson(bytes, "patch");
+}
+
+/** What is applied is YAML, and most often the part of it that is JSON. */
+async function readConfig(bytes: Uint8Array, { parseYaml }: BodyCodecs): Promise<ReadBody> {
+	const text = textOf(bytes);
+	if (/^\s*\{/.test(text)) {
+		try {
+			return { value: JSON.parse(text), oddities: duplicateFields(text) };
+		} catch {
+			// It may still be YAML's flow style, which looks alike.
+		}
+	}
+	try {
+		return { value: (await parseYaml(text)) ?? {}, oddities: [] };
+	} catch (error) {
+		throw hasReason(error, "BadRequest") ? badRequest(`error decoding YAML: ${error.message}`) : error;
+	}
 }
 
 export function requireBody(body: ReadBody, { kind }: Pick<TypeMeta, "kind">): ReadBody {

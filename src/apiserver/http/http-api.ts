@@ -1,5 +1,7 @@
 /** The API over HTTP: one function from a request to a response, whatever the socket is. */
+
 import { ApiError, badRequest, internalError } from "../../api/status.ts";
+import { utf8 } from "../../kernel/bytes.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
 import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { ApiServer } from "../api-server.ts";
@@ -20,7 +22,7 @@ import { type Route, routeOf } from "./route.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
-export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs"> {
+export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs" | "customTypes"> {
 	readonly server: ApiServer;
 	readonly logs: ContainerLogs;
 	/** Absent: no Pod answers. */
@@ -48,6 +50,7 @@ export class HttpApi {
 		this.#ports = ports;
 		const { metrics } = ports.server.ports;
 		this.#hub = new WatchHub(ports.server.ports, errorFrame);
+		ports.server.customTypes.onChange((space) => this.#hub.endAll(space));
 		this.#encoded = new EncodedObjects(metrics);
 		this.#inFlight = new RequestsInFlight(metrics, ports.inFlight ?? DEFAULT_IN_FLIGHT);
 		this.#requests = metrics.counter({
@@ -106,9 +109,17 @@ export class HttpApi {
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
 			authorizePath(user, request.method.toLowerCase(), request.path);
-			return handlePath({ ...this.#ports, store: server.ports.store, nowMs }, request);
+			return handlePath(
+				{ ...this.#ports, customTypes: server.customTypes.discovered, store: server.ports.store, nowMs },
+				request,
+			);
 		}
-		const context: RequestContext = { user, warn: (text) => warnings.add(text), signal: request.signal };
+		const context: RequestContext = {
+			user,
+			warn: (text) => warnings.add(text),
+			manager: managerOf(request.header("user-agent")),
+			signal: request.signal,
+		};
 		const ports = {
 			server,
 			hub: this.#hub,
@@ -160,6 +171,20 @@ export class HttpApi {
 			...(warnings.size > 0 ? { warning: warningHeaders(warnings) } : {}),
 		};
 	}
+}
+
+/** Bytes: what a manager's name may have. */
+const MANAGER_BYTES_MAX = 128;
+
+/** Who writes, when the request names no manager: the program, without its version. */
+function managerOf(userAgent = ""): string {
+	const [program = ""] = userAgent.split("/");
+	let name = "";
+	for (const character of program.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")) {
+		if (utf8(name + character).length > MANAGER_BYTES_MAX) break;
+		name += character;
+	}
+	return name;
 }
 
 const AUDIT_ID_CHARACTERS_MAX = 64;

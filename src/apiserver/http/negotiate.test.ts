@@ -142,7 +142,7 @@ describe("Content-Type of a body", () => {
 
 	test.each([
 		["application/json", 415],
-		["application/apply-patch+yaml", 415],
+		["application/apply-patch+json", 415],
 		["", 415],
 		["application/merge-patch+json", 200],
 		["application/merge-patch+json; charset=utf-8", 200],
@@ -152,7 +152,7 @@ describe("Content-Type of a body", () => {
 		expect(answer.status).toBe(status);
 		if (status === 415) {
 			expect(answer.json.message).toBe(
-				"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json",
+				"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml",
 			);
 		}
 	});

@@ -48,6 +48,7 @@ describe("discovery", () => {
 			"authentication.k8s.io",
 			"authorization.k8s.io",
 			"networking.k8s.io",
+			"apiextensions.k8s.io",
 			"coordination.k8s.io",
 			"discovery.k8s.io",
 		]);

@@ -36,7 +36,10 @@ export interface VersionInfo {
 }
 
 export interface PathHandlerPorts {
+	/** Built-in kinds, and questions that are only answered. */
 	readonly types: readonly DiscoveredType[];
+	/** What definitions add; another list when one has changed. */
+	readonly customTypes: readonly DiscoveredType[];
 	readonly store: Store;
 	readonly version: VersionInfo;
 	/** `host:port` that clients reach this server at. */
@@ -48,6 +51,16 @@ export interface PathHandlerPorts {
 	readonly unready: () => string | undefined;
 	readonly nowMs: () => number;
 }
+
+/** Everything that is served: built-in groups come first. The same list as long as nothing changes. */
+function servedTypes({ types, customTypes }: PathHandlerPorts): readonly DiscoveredType[] {
+	if (customTypes.length === 0) return types;
+	const known = allTypes.get(customTypes) ?? [...types, ...customTypes];
+	allTypes.set(customTypes, known);
+	return known;
+}
+
+const allTypes = new WeakMap<readonly DiscoveredType[], readonly DiscoveredType[]>();
 
 export async function handlePath(ports: PathHandlerPorts, request: HttpRequest): Promise<HttpResponse> {
 	const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
@@ -95,7 +108,7 @@ function discovery(ports: PathHandlerPorts, request: HttpRequest, path: string):
 	const isRoot = path === "/api" || path === "/apis";
 	const clause = isRoot ? aggregatedClause(request.header("accept")) : undefined;
 	if (clause !== undefined) {
-		const document = aggregatedDiscovery(ports.types, path === "/api" ? "core" : "named", clause);
+		const document = aggregatedDiscovery(servedTypes(ports), path === "/api" ? "core" : "named", clause);
 		const type = `application/json;g=apidiscovery.k8s.io;v=${clause};as=APIGroupDiscoveryList`;
 		return cacheable(request, document, { "content-type": type, vary: "Accept", "cache-control": "public" });
 	}
@@ -104,7 +117,9 @@ function discovery(ports: PathHandlerPorts, request: HttpRequest, path: string):
 	return jsonAnswer(200, document, wantsPretty(request.query, request.header("user-agent")));
 }
 
-function legacyDocument({ types, address }: PathHandlerPorts, path: string): object | undefined {
+function legacyDocument(ports: PathHandlerPorts, path: string): object | undefined {
+	const { address } = ports;
+	const types = servedTypes(ports);
 	const [, root, first, second, ...more] = path.split("/");
 	if (more.length > 0) return undefined;
 	if (root === "api") {
@@ -130,7 +145,7 @@ function aggregatedClause(accept: string | undefined): "v2" | "v2beta1" | undefi
 
 function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): HttpResponse | Promise<HttpResponse> {
 	if (path === "/openapi/v2") return openApiV2(ports, request);
-	const { types } = ports;
+	const types = servedTypes(ports);
 	const groupVersions = [...new Set(types.map(apiVersionOf))];
 	if (path === "/openapi/v3") {
 		const documents = groupVersions.map((groupVersion) => ({ groupVersion, hash: hashOf(ports, groupVersion) }));
@@ -150,10 +165,26 @@ function openApi(ports: PathHandlerPorts, request: HttpRequest, path: string): H
 	return cacheable(request, openApiV3Document(groupVersion, types), headers);
 }
 
-/** The documents follow from the program's version, so the version names their content. */
-function hashOf({ version }: PathHandlerPorts, groupVersion: string): string {
-	return openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}`);
+/**
+ * The documents of built-in kinds follow from the program's version, so the version names their content; what
+ * definitions add is named by itself.
+ */
+function hashOf(ports: PathHandlerPorts, groupVersion: string): string {
+	const { version } = ports;
+	const types = servedTypes(ports);
+	const hashes = contentHashes.get(types) ?? new Map<string, string>();
+	contentHashes.set(types, hashes);
+	const known = hashes.get(groupVersion);
+	if (known !== undefined) return known;
+	const custom = types.filter((type) => type.custom !== undefined);
+	const inDocument = custom.filter((type) => groupVersion === "v2" || apiVersionOf(type) === groupVersion);
+	const content = inDocument.length === 0 ? "" : JSON.stringify(inDocument);
+	const hash = openApiHash(`${version.gitVersion} ${version.gitCommit} ${groupVersion}${content}`);
+	hashes.set(groupVersion, hash);
+	return hash;
 }
+
+const contentHashes = new WeakMap<readonly DiscoveredType[], Map<string, string>>();
 
 /** What is asked for by a hash never changes. */
 const YEAR_MS = 365 * 86_400_000;
@@ -176,7 +207,7 @@ async function openApiV2(ports: PathHandlerPorts, request: HttpRequest): Promise
 			`only the following media types are accepted: application/json, ${V2_PROTOBUF}`,
 		);
 	}
-	const document = swaggerDocument(ports.types);
+	const document = swaggerDocument(servedTypes(ports));
 	if (JSON_NAMES.has(chosen.type)) {
 		return cacheable(request, document, { "content-type": "application/json", vary: "Accept" });
 	}

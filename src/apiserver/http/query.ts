@@ -1,5 +1,5 @@
 /** Query parameters of reads and writes. */
-import { type FieldError, forbidden, invalid, notSupported, tooLong } from "../../api/field-error.ts";
+import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from "../../api/field-error.ts";
 import { badRequest, invalidObject } from "../../api/status.ts";
 import { utf8 } from "../../kernel/bytes.ts";
 import { isObject, ownValue } from "../../kernel/json.ts";
@@ -77,8 +77,15 @@ function fieldManagerErrors(name: string): readonly FieldError[] {
 	];
 }
 
-/** @throws {ApiError} `Invalid` on CreateOptions, UpdateOptions or PatchOptions. */
-export function writeFlagsOf(query: URLSearchParams, optionsKind: string): WriteFlags {
+/**
+ * @param optionsKind An apply has the PatchOptions with rules of its own.
+ * @throws {ApiError} `Invalid` on CreateOptions, UpdateOptions or PatchOptions.
+ */
+export function writeFlagsOf(
+	query: URLSearchParams,
+	optionsKind: "CreateOptions" | "UpdateOptions" | "PatchOptions" | "ApplyOptions",
+): WriteFlags {
+	const isApply = optionsKind === "ApplyOptions";
 	const errors: FieldError[] = [];
 	const dryRuns = query.getAll("dryRun").filter((value) => value !== "");
 	if (dryRuns.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRuns, ["All"]));
@@ -90,9 +97,17 @@ export function writeFlagsOf(query: URLSearchParams, optionsKind: string): Write
 	if (optionsKind === "PatchOptions" && query.has("force")) {
 		errors.push(forbidden("force", "may not be specified for non-apply patch"));
 	}
-	errors.push(...fieldManagerErrors(textOf(query, "fieldManager") ?? ""));
-	if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: optionsKind }, "", errors);
-	return { dryRun: dryRuns.length > 0, fieldValidation: fieldValidation ?? "Warn" };
+	const fieldManager = textOf(query, "fieldManager") ?? "";
+	if (isApply && fieldManager === "") errors.push(required("fieldManager", "is required for apply patch"));
+	errors.push(...fieldManagerErrors(fieldManager));
+	const kind = isApply ? "PatchOptions" : optionsKind;
+	if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", errors);
+	return {
+		dryRun: dryRuns.length > 0,
+		fieldValidation: fieldValidation ?? "Warn",
+		...(fieldManager === "" ? {} : { fieldManager }),
+		...(isApply ? { force: booleanOf(query, "force") } : {}),
+	};
 }
 
 /** Options come from the body, or, when that is empty, from the query. @throws {ApiError} */

@@ -25,7 +25,7 @@ import { updateObject } from "../verbs/update.ts";
 import type { WatchHub } from "../watch/watch-hub.ts";
 import { watchStart } from "../watch/watch-query.ts";
 import { type AnswerOptions, type AnswerPorts, jsonAnswer, listAnswer, objectAnswer } from "./answer.ts";
-import { type BodyCodecs, readBody, readPatch, requireBody } from "./body.ts";
+import { type BodyCodecs, patchTypeOf, readBody, readPatch, requireBody } from "./body.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { type AnswerShape, negotiate, wantsPretty } from "./negotiate.ts";
 import { podLogAnswer } from "./pod-log.ts";
@@ -173,7 +173,7 @@ async function handleCreate(call: Call): Promise<HttpResponse> {
 /** Query and body of a write. @throws {ApiError} For options or a body that cannot be read. */
 async function readObject(
 	{ ports, request }: Call,
-	optionsKind: string,
+	optionsKind: "CreateOptions" | "UpdateOptions",
 	expected: TypeMeta,
 ): Promise<{ readonly body: unknown; readonly flags: WriteFlags }> {
 	const flags = writeFlagsOf(request.query, optionsKind);
@@ -181,9 +181,10 @@ async function readObject(
 	return { body: value, flags: { ...flags, oddities } };
 }
 
-async function readPatchOf({ request }: Call): Promise<{ readonly patch: Patch; readonly flags: WriteFlags }> {
-	const flags = writeFlagsOf(request.query, "PatchOptions");
-	const { type, value, oddities } = await readPatch(request);
+async function readPatchOf({ ports, request }: Call): Promise<{ readonly patch: Patch; readonly flags: WriteFlags }> {
+	const type = patchTypeOf(request);
+	const flags = writeFlagsOf(request.query, type === "apply" ? "ApplyOptions" : "PatchOptions");
+	const { value, oddities } = await readPatch(request, type, ports.codecs);
 	return { patch: { type, body: value }, flags: { ...flags, oddities } };
 }
 
@@ -203,8 +204,8 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 		}
 		case "patch": {
 			const { patch, flags } = await readPatchOf(call);
-			const object = await patchObject(ports.server.ports, target, patch, flags, context);
-			return objectAnswer(ports, 200, object, type.table, options);
+			const { object, isCreated } = await patchObject(ports.server.ports, target, patch, flags, context);
+			return objectAnswer(ports, isCreated ? 201 : 200, object, type.table, options);
 		}
 		case "delete": {
 			const { value } = await readBody(request, ports.codecs, DELETE_OPTIONS);
@@ -256,7 +257,7 @@ async function handleStatus(call: Call, subresource: "status" | "finalize"): Pro
 		}
 		case "PATCH": {
 			const { patch, flags } = await readPatchOf(call);
-			const object = await patchObject(ports.server.ports, target, patch, { ...flags, subresource }, context);
+			const { object } = await patchObject(ports.server.ports, target, patch, { ...flags, subresource }, context);
 			return objectAnswer(ports, 200, object, type.table, options);
 		}
 		default:

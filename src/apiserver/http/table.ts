@@ -64,5 +64,5 @@ export function partialOf(object: KubeObject, version: "v1" | "v1beta1"): object
 }
 
 export function listKindOf(type: ResourceType): { readonly kind: string; readonly apiVersion: string } {
-	return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type) };
+	return { kind: type.custom?.listKind ?? `${type.kind}List`, apiVersion: apiVersionOf(type) };
 }

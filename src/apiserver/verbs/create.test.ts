@@ -242,6 +242,7 @@ describe("dryRun", () => {
 			namespace: "default",
 			uid: expect.any(String),
 			creationTimestamp: "2026-01-01T00:00:00Z",
+			managedFields: expect.any(Array),
 		});
 		// Nothing is claimed, so the address and the port are not real ones.
 		expect(json.spec).toMatchObject({ clusterIP: "10.96.0.0", ports: [{ nodePort: 32769 }] });

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectMeta } from "../../api/types/meta.ts";
 import { randomName } from "../../kernel/random.ts";
 import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
+import { type ManagedFields, trackedCreate } from "../field-managers/track-write.ts";
 import { dedupedOwners, type WithSelfLink } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
 import { storeKey } from "../ports.ts";
@@ -19,6 +20,8 @@ const SUFFIX_CHARACTERS = 5;
 export interface CreateOptions extends WriteFlags {
 	/** For PUT of a missing name: the URL's name, which the body must agree with. */
 	readonly name?: string;
+	/** An apply knows already who owns what. */
+	readonly ownedBy?: ManagedFields;
 }
 
 export async function createObject(
@@ -53,7 +56,8 @@ async function tryCreate(
 ): Promise<CreateResult> {
 	const { type } = target;
 	const key = storeKey({ namespace: target.namespace, name: draft.metadata.name });
-	const prepared = type.prepareCreate(type.withDefaults(draft), { nowMs: ports.clock.wallMs() });
+	const tracked = trackedCreate(ports, type, type.withDefaults(draft), options, context);
+	const prepared = type.prepareCreate(tracked, { nowMs: ports.clock.wallMs() });
 	const existing = ports.store.space(type.storagePrefix).get(key);
 	const plan = planCreate(ports, type, key, prepared, options.dryRun);
 	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];

@@ -110,6 +110,9 @@ describe("PATCH", () => {
 		]);
 	});
 
+	/** Who owns the fields has changed too. */
+	const tracked = { managedFields: expect.any(Array) };
+
 	test("cannot change what the server owns", async () => {
 		const { json } = await patch("merge", {
 			metadata: {
@@ -120,7 +123,12 @@ describe("PATCH", () => {
 			},
 			status: { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } },
 		});
-		const metadata = { ...web.metadata, labels: { a: "1", b: "2" }, resourceVersion: String(server.store.revision) };
+		const metadata = {
+			...web.metadata,
+			labels: { a: "1", b: "2" },
+			resourceVersion: String(server.store.revision),
+			...tracked,
+		};
 		expect([json.metadata, json.status]).toEqual([metadata, web.status]);
 	});
 
@@ -167,7 +175,7 @@ describe("PATCH", () => {
 
 	test("dryRun answers with the result and stores nothing", async () => {
 		const { status, json } = await patch("merge", { metadata: { labels: { b: "2" } } }, `${SERVICES}/web?dryRun=All`);
-		expect([status, json.metadata]).toEqual([200, { ...web.metadata, labels: { a: "1", b: "2" } }]);
+		expect([status, json.metadata]).toEqual([200, { ...web.metadata, labels: { a: "1", b: "2" }, ...tracked }]);
 		expect((await server.request("GET", `${SERVICES}/web`)).json).toEqual(web);
 	});
 });

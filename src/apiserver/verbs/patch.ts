@@ -9,13 +9,23 @@ import type { KubeObject } from "../../api/types/meta.ts";
 import { decodeBody } from "../decode-body.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
-import { applyUpdate, type UpdateOptions } from "./update.ts";
+import { applyObject } from "./apply.ts";
+import { applyUpdate, type UpdateAnswer, type UpdateOptions } from "./update.ts";
 
-export interface Patch {
+/** Says what to change of the stored object. */
+export interface ChangePatch {
 	readonly type: "json" | "merge" | "strategic";
 	/** Plain data, as JSON.parse gives it. */
 	readonly body: unknown;
 }
+
+/** Says what the object is to be, as far as the applier cares. */
+export interface ApplyPatch {
+	readonly type: "apply";
+	readonly body: unknown;
+}
+
+export type Patch = ChangePatch | ApplyPatch;
 
 export async function patchObject(
 	ports: ServerPorts,
@@ -23,20 +33,29 @@ export async function patchObject(
 	patch: Patch,
 	options: UpdateOptions,
 	context: RequestContext,
-): Promise<KubeObject> {
+): Promise<UpdateAnswer> {
+	if (patch.type === "apply") return applyObject(ports, target, patch.body, options, context);
+	if (patch.type === "strategic" && target.type.custom !== undefined) throw noStrategicPatch();
 	for (;;) {
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
-		const proposed = decodePatched(target, result, patch, options, context);
+		const proposed = decodePatched(target, result, stored.object, patch, options, context);
 		requireSameName(target, proposed);
 		const object = await applyUpdate(ports, target, stored, proposed, options, context);
-		if (object !== undefined) return object;
+		if (object !== undefined) return { object, isCreated: false };
 	}
 }
 
+/** Nobody has said how lists of custom resources are merged. */
+function noStrategicPatch(): ApiError {
+	const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+	const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+	return new ApiError("UnsupportedMediaType", message);
+}
+
 /** The patched form of `original`, not yet checked. @throws {ApiError} `BadRequest`, `Invalid`. */
-export function applyPatch(schema: string, original: KubeObject, patch: Patch): unknown {
+export function applyPatch(schema: string, original: KubeObject, patch: ChangePatch): unknown {
 	const result = patched(schema, { ...original }, patch);
 	if (result.kind === "ok") return result.value;
 	if (result.code === 400) throw badRequest(result.message);
@@ -49,7 +68,11 @@ export function applyPatch(schema: string, original: KubeObject, patch: Patch): 
 	throw new ApiError("Invalid", message);
 }
 
-function patched(schema: string, original: Readonly<Record<string, unknown>>, { type, body }: Patch): PatchResult {
+function patched(
+	schema: string,
+	original: Readonly<Record<string, unknown>>,
+	{ type, body }: ChangePatch,
+): PatchResult {
 	switch (type) {
 		case "json":
 			return applyJsonPatch(original, body);
@@ -64,7 +87,8 @@ function patched(schema: string, original: Readonly<Record<string, unknown>>, { 
 function decodePatched(
 	target: Target,
 	result: unknown,
-	patch: Patch,
+	stored: KubeObject,
+	patch: ChangePatch,
 	options: UpdateOptions,
 	context: RequestContext,
 ): KubeObject {
@@ -73,7 +97,7 @@ function decodePatched(
 		...(patch.type === "json" ? unknownOperationFields(patch.body) : []),
 	];
 	const collecting: RequestContext = { user: context.user, warn: (text) => found.push(text) };
-	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting);
+	const object = decodeBody(target.type, result, { fieldValidation: "Warn" }, collecting, stored);
 	if (found.length === 0 || options.fieldValidation === "Ignore") return object;
 	if (options.fieldValidation === "Warn") {
 		for (const text of found) context.warn(text);

@@ -1,12 +1,14 @@
 /** PUT of an object or of its status, and the part of a PATCH that comes after the patch was applied. */
 
+import { sameOwners } from "../../api/apply/managed-fields.ts";
 import { required } from "../../api/field-error.ts";
 import { validateMetadataUpdate } from "../../api/metadata-validation.ts";
 import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
-import { deepEqual } from "../../kernel/json.ts";
+import { deepEqual, ownValue } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
 import { decodeBody } from "../decode-body.ts";
+import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
 import { raisesGeneration } from "../generation.ts";
 import { updatedMetadata } from "../metadata.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
@@ -15,7 +17,9 @@ import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-pl
 import { createObject } from "./create.ts";
 
 export interface UpdateOptions extends WriteFlags {
-	readonly subresource?: "status" | "finalize";
+	readonly subresource?: "status" | "finalize" | "scale";
+	/** An apply knows already who owns what. */
+	readonly ownedBy?: ManagedFields;
 }
 
 export interface UpdateAnswer {
@@ -31,7 +35,7 @@ export async function updateObject(
 	options: UpdateOptions,
 	context: RequestContext,
 ): Promise<UpdateAnswer> {
-	const proposed = decodeBody(target.type, body, options, context);
+	const proposed = decodeBody(target.type, body, options, context, shownEntry(ports, target)?.object);
 	requireSameName(target, proposed);
 	for (;;) {
 		const stored = shownEntry(ports, target);
@@ -53,7 +57,8 @@ function requireUnbound({ type, name }: Target, { metadata: { uid = "" } }: Kube
 	throw conflict(type, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
 }
 
-function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
+/** @throws {ApiError} `BadRequest` */
+export function requireSameName({ name, namespace, type }: Target, { metadata }: KubeObject): void {
 	if (metadata.name !== "" && metadata.name !== name) {
 		throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 	}
@@ -78,12 +83,12 @@ export async function applyUpdate(
 ): Promise<KubeObject | undefined> {
 	const { type } = target;
 	requireMeantVersion(target, stored.object, proposed);
-	const next = preparedUpdate(target, stored.object, proposed, options, context);
+	const next = preparedUpdate(ports, target, stored.object, proposed, options, context);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
 	requireValidUpdate(target, plan.object, stored.object, options);
 	for (const text of type.warnings(plan.object, stored.object)) context.warn(text);
 	const isGone = isFinished(plan.object);
-	if (!isGone && deepEqual(plan.object, stored.object)) return stored.object;
+	if (!isGone && changesNothing(plan.object, stored.object)) return stored.object;
 	if (options.dryRun) return plan.object;
 	const final: WritePlan = isGone ? planRemoval(ports, type, stored, plan.object) : plan;
 	const result = await commitPlan(ports, type, final);
@@ -110,18 +115,36 @@ function requireMeantVersion({ type, name }: Target, stored: KubeObject, { metad
 	if (resourceVersion !== stored.metadata.resourceVersion) throw conflict(type, name, OBJECT_MODIFIED);
 }
 
+/** When somebody owned something last is no change by itself. */
+function changesNothing(next: KubeObject, stored: KubeObject): boolean {
+	return (
+		equalBut("metadata", next, stored) &&
+		equalBut("managedFields", next.metadata, stored.metadata) &&
+		sameOwners(next.metadata.managedFields, stored.metadata.managedFields)
+	);
+}
+
+/** Equality of plain data but for one member, without a copy: every write asks. */
+function equalBut(except: string, a: object, b: object): boolean {
+	const isEqual = (key: string): boolean => key === except || deepEqual(ownValue(a, key), ownValue(b, key));
+	return Object.keys(a).every(isEqual) && Object.keys(b).every((key) => Object.hasOwn(a, key) || isEqual(key));
+}
+
 function preparedUpdate(
+	ports: ServerPorts,
 	{ type }: Target,
 	stored: KubeObject,
 	proposed: KubeObject,
-	{ subresource }: UpdateOptions,
+	options: UpdateOptions,
 	context: RequestContext,
 ): KubeObject {
+	const { subresource } = options;
 	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
-	const defaulted = type.withDefaults(merged);
-	const next = prepare(type, defaulted, stored, subresource);
+	const tracked = trackedUpdate(ports, type, stored, type.withDefaults(merged), options, context);
+	const next = prepare(type, tracked, stored, subresource);
 	// What a controller reports, annotations of the status write included, is no change of what is wanted.
-	if (subresource !== undefined || !raisesGeneration(type, next, stored)) return next;
+	const isReport = subresource === "status" || subresource === "finalize";
+	if (isReport || !raisesGeneration(type, next, stored)) return next;
 	return { ...next, metadata: { ...next.metadata, generation: (stored.metadata.generation ?? 0) + 1 } };
 }
 
@@ -151,7 +174,7 @@ function requireValidUpdate(
 	if (subresource === "finalize") return;
 	const own =
 		subresource === "status" ? (type.validateStatusUpdate?.(next, stored) ?? []) : type.validateUpdate(next, stored);
-	const errors = [...validateMetadataUpdate(next.metadata, stored.metadata), ...own];
+	const errors = [...validateMetadataUpdate(next.metadata, stored.metadata, type), ...own];
 	if (errors.length > 0) throw invalidObject(type, name, errors);
 }
 
@@ -159,6 +182,7 @@ function requireValidUpdate(
 function isFinished(object: KubeObject): boolean {
 	const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
 	if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
+	if (object.kind !== "Namespace" || object.apiVersion !== "v1") return true;
 	const held = (object as { spec?: { finalizers?: readonly string[] } }).spec?.finalizers ?? [];
 	return held.length === 0;
 }

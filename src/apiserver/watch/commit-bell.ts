@@ -9,7 +9,7 @@ export class CommitBell {
 	constructor(store: Store) {
 		this.#store = store;
 		store.onCommit((spaces) => {
-			for (const space of spaces) this.#ring(space);
+			for (const space of spaces) this.ring(space);
 		});
 	}
 
@@ -34,7 +34,8 @@ export class CommitBell {
 		return batch.kind === "compacted" || batch.events.length > 0;
 	}
 
-	#ring(space: string): void {
+	/** Wakes whoever sleeps until the resource has news; to be looked after is also news. */
+	ring(space: string): void {
 		for (const wake of [...(this.#sleepers.get(space) ?? [])]) wake();
 	}
 }

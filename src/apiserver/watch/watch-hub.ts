@@ -142,6 +142,15 @@ export class WatchHub {
 		watcher.sink.end();
 	}
 
+	/** The resource is no longer served as it was: its watchers get what they have missed, and end. */
+	endAll(space: string): void {
+		for (const watcher of this.#watchersOf(space)) {
+			this.serve(watcher);
+			watcher.isBlocked = true;
+			watcher.sink.end();
+		}
+	}
+
 	#watchersOf(space: string): Set<Watcher> {
 		let watchers = this.#watchers.get(space);
 		if (watchers === undefined) {

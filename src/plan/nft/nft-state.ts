@@ -193,7 +193,13 @@ export class NftState {
 		const refs = new Set(wanted.flatMap(({ elements }) => elements.map(refOf)));
 		// What nobody wants any more goes when everybody has been looked at: it may be another one's by then.
 		if (isLast) for (const ref of this.#found.elements) refs.add(ref);
-		const looked = isLast ? { chains: [...this.#found.chains], sets: [...this.#found.sets] } : { chains: [], sets: [] };
+		// A Service's own leftovers go with it: a chain that nothing leads to may still hold a set that is to be made anew.
+		const own = new Set(services);
+		const isLooked = (name: string): boolean => isLast || own.has(serviceOf(name));
+		const looked = {
+			chains: [...this.#found.chains].filter(isLooked),
+			sets: [...this.#found.sets].filter(isLooked),
+		};
 		const isGone = (name: string): boolean => !this.#wantedNames.has(name);
 		return {
 			newSets,
@@ -316,6 +322,11 @@ function byContainer(parts: readonly (readonly [Container, string])[]): readonly
 
 function namesOf({ chains, affinitySets }: NftObjects): readonly string[] {
 	return [...chains.map(({ name }) => name), ...affinitySets.map(({ name }) => name)];
+}
+
+/** `namespace/name` out of the name of a chain or an affinity set. */
+function serviceOf(name: string): string {
+	return /^[a-z]+-[^-]*-([^/]+\/[^/]+)\//.exec(name)?.[1] ?? "";
 }
 
 function usesAny(rules: readonly string[], sets: ReadonlySet<string>): boolean {

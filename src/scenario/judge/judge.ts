@@ -83,9 +83,8 @@ function judgeSavedAny(run: ScenarioRun, name: string, state: "unchanged" | "sam
 
 /** Judges when all holds, or when time is up: what has a bound above is judged at the end. */
 export async function judged(run: ScenarioRun, expected: Expectations, kubectl: Kubectl | undefined): Promise<Verdict> {
-	const { unbuilt, waitMs = PATIENCE_MS } = run;
+	const { waitMs = PATIENCE_MS } = run;
 	run.waitMs = undefined;
-	if (unbuilt !== undefined) return { problems: [], pending: [unbuilt] };
 	const holds = (): boolean => judgedNow(run, expected).problems.length === 0;
 	await run.plane.clock.settle();
 	if (!holds()) await run.plane.clock.until(holds, waitMs);

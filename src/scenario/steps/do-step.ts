@@ -16,7 +16,7 @@ import {
 	start,
 	stop,
 } from "./components.ts";
-import { createObject, deleteObject, makeService, patchObject, putObject, storeRaw } from "./objects.ts";
+import { applyObject, createObject, deleteObject, makeService, patchObject, putObject, storeRaw } from "./objects.ts";
 import { adopt, deletePods, makePod, pod } from "./pods.ts";
 import { http, save } from "./reads.ts";
 
@@ -38,9 +38,7 @@ const STEPS: { readonly [K in Doable]: Do<K> } = {
 	create: createObject,
 	put: putObject,
 	patch: patchObject,
-	ssa: (run) => {
-		run.unbuilt = "server-side apply";
-	},
+	ssa: applyObject,
 	delete: deleteObject,
 	pod,
 	pods_repeat: async (run, entry) => {

@@ -40,6 +40,13 @@ export async function patchObject(run: ScenarioRun, step: StepValues["patch"]): 
 	run.reply = await send(run, "PATCH", pathOf(run, step), { body: step.body, contentType });
 }
 
+/** Server-side apply of the whole shorthand. */
+export async function applyObject(run: ScenarioRun, step: StepValues["ssa"]): Promise<void> {
+	const query = new URLSearchParams({ fieldManager: step.fieldManager, force: String(step.force ?? false) });
+	const request = { body: draftOf(step), contentType: PATCH_TYPES["apply"] ?? "" };
+	run.reply = await send(run, "PATCH", `${namedPath(step)}?${query.toString()}`, request);
+}
+
 export async function deleteObject(run: ScenarioRun, step: StepValues["delete"]): Promise<void> {
 	const { grace, gone, propagationPolicy } = step;
 	const seconds = gone === true ? 0 : grace === undefined ? undefined : Math.round(grace / 1000);

@@ -1,6 +1,6 @@
 /** The runner's own requests: what a person with kubectl would send. */
 
-import type { ResourceType } from "../../api/resource.ts";
+import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { resourceOfKind } from "../../api/resource-table.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { resourcePath } from "../../edge/resource-path.ts";
@@ -15,6 +15,7 @@ export const PATCH_TYPES: Readonly<Record<string, string>> = {
 	merge: "application/merge-patch+json",
 	json: "application/json-patch+json",
 	strategic: "application/strategic-merge-patch+json",
+	apply: "application/apply-patch+yaml",
 };
 
 /** Sends it, writes it into the trace, and lets everything happen that needs no time. */
@@ -44,7 +45,7 @@ export async function create(
 	draft: Draft,
 	{ symbol, query = "" }: { readonly symbol?: string | undefined; readonly query?: string } = {},
 ): Promise<Reply> {
-	const reply = await send(run, "POST", `${collectionPath(draft)}${query}`, { body: draft });
+	const reply = await send(run, "POST", `${collectionPath(run, draft)}${query}`, { body: draft });
 	const uid = uidIn(reply);
 	if (symbol !== undefined && uid !== undefined) run.uids.set(symbol, uid);
 	return reply;
@@ -77,15 +78,17 @@ export function namedPath({
 }
 
 /** @throws {StepError} For a kind that is not served. */
-export function typeOfDraft(draft: Draft): ResourceType {
+function typeOfDraft(run: ScenarioRun, draft: Draft): ResourceType {
 	const [apiVersion, kind] = [String(draft["apiVersion"]), String(draft["kind"])];
-	const type = resourceOfKind(apiVersion, kind);
+	const custom = run.plane.server.server.customTypes.list;
+	const type =
+		resourceOfKind(apiVersion, kind) ?? custom.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
 	if (type === undefined) throw new StepError(`${kind} of ${apiVersion}: no such kind is served`);
 	return type;
 }
 
-function collectionPath(draft: Draft): string {
-	const type = typeOfDraft(draft);
+function collectionPath(run: ScenarioRun, draft: Draft): string {
+	const type = typeOfDraft(run, draft);
 	const { namespace = DEFAULT_NAMESPACE } = draft.metadata;
 	return resourcePath(type, { namespace: type.namespaced ? String(namespace) : "" });
 }

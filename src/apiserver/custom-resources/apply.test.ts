@@ -1,0 +1,103 @@
+/** Server-side apply of custom objects: their schema says what lists and maps are. */
+import { beforeEach, expect, test } from "vitest";
+import { type TestResponse, TestServer } from "../../testing/test-server.ts";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const TABS = "/apis/example.com/v1/namespaces/default/tabs";
+const SCHEMA = {
+	type: "object",
+	properties: {
+		spec: {
+			type: "object",
+			properties: {
+				size: { type: "integer" },
+				ports: {
+					type: "array",
+					"x-kubernetes-list-type": "map",
+					"x-kubernetes-list-map-keys": ["name"],
+					items: {
+						type: "object",
+						required: ["name"],
+						properties: { name: { type: "string" }, port: { type: "integer" } },
+					},
+				},
+				set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+				list: { type: "array", items: { type: "string" } },
+				free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+			},
+		},
+	},
+};
+
+let server: TestServer;
+beforeEach(async () => {
+	server = await TestServer.start();
+	const scale = { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" };
+	const version = {
+		name: "v1",
+		served: true,
+		storage: true,
+		schema: { openAPIV3Schema: SCHEMA },
+		subresources: { scale },
+	};
+	const spec = {
+		group: "example.com",
+		scope: "Namespaced",
+		names: { plural: "tabs", kind: "Tab" },
+		versions: [version],
+	};
+	await server.request("POST", CRDS, { body: { metadata: { name: "tabs.example.com" }, spec } });
+	await server.clock.settle();
+});
+
+const apply = (manager: string, spec: object, query = ""): Promise<TestResponse> =>
+	server.request("PATCH", `${TABS}/a?fieldManager=${manager}${query}`, {
+		body: JSON.stringify({ apiVersion: "example.com/v1", kind: "Tab", metadata: { name: "a" }, spec }),
+		contentType: "application/apply-patch+yaml",
+	});
+
+test("several managers share one object, by keys, values and fields", async () => {
+	expect(
+		(await apply("one", { size: 1, ports: [{ name: "a", port: 1 }], set: ["x"], list: ["l"], free: { p: 1 } })).status,
+	).toBe(201);
+	const two = await apply("two", { ports: [{ name: "b", port: 2 }], set: ["y"], free: { q: 2 } });
+	expect(two.json.spec).toEqual({
+		size: 1,
+		ports: [
+			{ name: "a", port: 1 },
+			{ name: "b", port: 2 },
+		],
+		set: ["x", "y"],
+		list: ["l"],
+		free: { p: 1, q: 2 },
+	});
+	const conflict = await apply("two", { list: ["m"], ports: [{ name: "a", port: 9 }] });
+	expect([conflict.status, conflict.json.details?.causes?.map(({ field }) => field)]).toEqual([
+		409,
+		[".spec.list", '.spec.ports[name="a"].port'],
+	]);
+	const gone = await apply("one", { size: 1 });
+	expect(gone.json.spec).toEqual({ size: 1, ports: [{ name: "b", port: 2 }], set: ["y"], free: { q: 2 } });
+});
+
+test("a field that the schema does not know is refused", async () => {
+	expect((await apply("one", { foo: 1 })).json.message).toContain(".spec.foo: field not declared in schema");
+});
+
+test("a scale owns the size where the definition has it", async () => {
+	await apply("one", { size: 1 });
+	const scaled = await server.request("PATCH", `${TABS}/a/scale?fieldManager=hpa&force=true`, {
+		body: JSON.stringify({
+			apiVersion: "autoscaling/v1",
+			kind: "Scale",
+			metadata: { name: "a", namespace: "default" },
+			spec: { replicas: 5 },
+		}),
+		contentType: "application/apply-patch+yaml",
+	});
+	expect([scaled.status, scaled.json.spec]).toEqual([200, { replicas: 5 }]);
+	const { json } = await server.request("GET", `${TABS}/a`);
+	expect(json.spec).toEqual({ size: 5 });
+	const owner = json.metadata.managedFields?.find(({ manager }) => manager === "hpa");
+	expect(owner?.fieldsV1).toEqual({ "f:spec": { "f:size": {} } });
+});
