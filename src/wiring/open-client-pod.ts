@@ -1,6 +1,6 @@
 /** A client of its own in a cluster whose nodes are network namespaces: a Pod, and a namespace behind its node. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import path from "node:path";
 import { NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
@@ -10,7 +10,7 @@ import { CryptoRandom } from "../edge/crypto-random.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { readKubeconfig } from "../edge/kubeconfig-reader.ts";
 import { makeClientNamespace } from "../edge/netns/client-namespace.ts";
-import { isOwnName, namespaceExists } from "../edge/netns/namespace-names.ts";
+import { isOwnName, makePrivateFolder, namespaceExists } from "../edge/netns/namespace-names.ts";
 import { removeAbandoned } from "../edge/netns/plane-namespaces.ts";
 import { SystemClock } from "../edge/system-clock.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
@@ -57,7 +57,7 @@ export async function openClientPod(choice: ClientPodChoice): Promise<ClientPod>
 		const addresses = (pod.status?.podIPs ?? [{ ip: pod.status?.podIP ?? "" }]).map(({ ip }) => ip);
 		const { name, remove: removeNamespace } = await makeClientNamespace({ node: site.namespace, addresses });
 		undo.push(removeNamespace);
-		const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-exec-"));
+		const folder = await makePrivateFolder();
 		undo.push(() => rm(folder, { recursive: true, force: true }));
 		const kubeconfig = await makeKubeconfig(folder, choice);
 		const { spec } = await client.get(SERVICES, DNS_SERVICE);

@@ -1,12 +1,12 @@
 /** `--network netns`: a network namespace for each simulated node, with its pods, its rules, and DNS for all. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { addressAt, formatCIDR, parseCIDR } from "../api/ip.ts";
 import { ENDPOINT_SLICES, NODES, SERVICES } from "../api/resource-names.ts";
 import type { IPFamily, StringMap } from "../api/types/meta.ts";
 import { forwarder } from "../edge/dns-forwarder.ts";
+import { makePrivateFolder } from "../edge/netns/namespace-names.ts";
 import {
 	type Gateway,
 	makePlaneNamespaces,
@@ -225,8 +225,7 @@ class ApiSocket {
 	}
 
 	static async open({ hostname, port }: URL): Promise<ApiSocket> {
-		const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-api-"));
-		const socket = path.join(folder, "api.sock");
+		const socket = path.join(await makePrivateFolder(), "api.sock");
 		const host = hostname.replace(/^\[|\]$/g, "");
 		const server = createServer({ allowHalfOpen: true }, (client) => {
 			splice(client, connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true }), () => undefined);

@@ -1,6 +1,6 @@
 /** `up --network netns` and `exec`: real packets between simulated nodes. */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,9 +87,9 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		return finished(process.execPath, args);
 	}
 	const curl = (url: string, ...flags: readonly string[]) => exec(["curl", "-sSm2", url], ...flags);
-	/** Who answers 20 requests. */
+	/** Who answers 60 requests: that one of four is never chosen has a chance of 1 to 10 million. */
 	async function answering(host: string, ...flags: readonly string[]): Promise<readonly string[]> {
-		const many = `for i in $(seq 20); do curl -sSm2 http://${host}/hostname; echo; done`;
+		const many = `for i in $(seq 60); do curl -sSm2 http://${host}/hostname; echo; done`;
 		const { stdout } = await exec(["sh", "-c", many], ...flags);
 		return [...new Set(stdout.trim().split("\n"))];
 	}
@@ -106,6 +106,8 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		plane = await RunningPlane.start(UP);
 		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: MANIFESTS });
 		expect(await plane.kubectl("kubectl", ["create", "-f", "-"], list)).toMatchObject({ status: 0 });
+		const available = ["wait", "deployment", "--all", "--for=condition=Available", "--timeout=60s"];
+		expect(await plane.kubectl("kubectl", available)).toMatchObject({ status: 0 });
 		await eventually(
 			() => exec(["curl", "-sSfm2", "http://10.96.0.22/"], "--node", "n2"),
 			({ status }) => status === 0,
@@ -288,6 +290,7 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		const next = await RunningPlane.start(["--network", "netns", "--nodes", "2", ...dual]);
 		expect(next.stderr).toContain("Removed 2 network namespaces");
 		expect(ofPlane(killed)).toEqual([]);
+		expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`sliceplane-sp-${killed.process.pid}-`))).toEqual([]);
 		expect(ofPlane(next)).toHaveLength(3);
 		const six = [
 			PROGRAM,
@@ -330,6 +333,23 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 			expect({ stdout, stderr }).toMatchObject({ stdout: "10.96.0.10\n" });
 		}
 		rmSync(folder, { recursive: true, force: true });
+	});
+
+	test("names of other zones go to the DNS servers of --dns-upstream, which the plane asks", async () => {
+		const other = await RunningPlane.start([
+			"--nodes",
+			"0",
+			"--dns-listen",
+			"127.0.0.1:0",
+			"--cluster-domain",
+			"other.test",
+		]);
+		const [, upstream = ""] = /DNS at (\S+),/.exec(other.stderr) ?? [];
+		const flags = ["--network", "netns", "--nodes", "1", "--listen", "127.0.0.1:0", "--dns-upstream", upstream];
+		const exec = [process.execPath, PROGRAM, "exec", "--", "dig", "+short", "kubernetes.default.svc.other.test"];
+		const { stdout, stderr } = await finished(process.execPath, [PROGRAM, "up", ...flags, "--", ...exec]);
+		await other.stop();
+		expect({ stdout, stderr }).toMatchObject({ stdout: "10.96.0.1\n" });
 	});
 
 	test("a rolling update of 10 Pods under 200 requests a second loses none", async () => {

@@ -1,6 +1,5 @@
 /** A rolling update under load from a client's network namespace, where every node is one. */
 import { spawn } from "node:child_process";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { SERVICES } from "../../src/api/resource-names.ts";
 import type { TrafficFaults } from "../../src/wiring/data-plane-messages.ts";
@@ -9,7 +8,7 @@ import { BuiltPlane } from "./built-plane.ts";
 import { deployment, shopService } from "./manifests.ts";
 import type { LoadReport } from "./open-loop.ts";
 
-const LOAD = path.join(path.dirname(fileURLToPath(import.meta.url)), "../netns/load.mjs");
+const LOAD = fileURLToPath(new URL("../netns/load.mjs", import.meta.url));
 const PER_SECOND = 200;
 const NODE_PORT = 30_080;
 /** In flight long enough that some are when their Pod begins to terminate. */

@@ -3,11 +3,15 @@
  * killed is known and removed by the next.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { tryIp } from "./run-ip.ts";
 
 const NAMESPACES = "/run/netns";
-const OWN_NAME = /^sp-(\d+)-([0-9a-z]+)-[0-9a-z-]+$/;
+/** What the names of folders have before that of a namespace. */
+const FOLDERS = "sliceplane-";
+const OWN_NAME = /^sp-(\d+)-([0-9a-z]+)-[0-9A-Za-z-]+$/;
 
 /** `sp-PID-START`: of this process, and of no other one that has had its number. */
 export function ownPrefix(): string {
@@ -21,6 +25,21 @@ export function isOwnName(name: string): boolean {
 
 export function namespaceExists(name: string): boolean {
 	return existsSync(path.join(NAMESPACES, name));
+}
+
+/** A temporary folder for this user alone, which is known for this process' as its namespaces are. */
+export function makePrivateFolder(): Promise<string> {
+	return mkdtemp(path.join(tmpdir(), `${FOLDERS}${ownPrefix()}-`));
+}
+
+/** Removes folders of makers that do not run any more. */
+export async function removeAbandonedFolders(): Promise<void> {
+	const folders = namesIn(tmpdir()).filter(
+		(name) => name.startsWith(FOLDERS) && isAbandoned(name.slice(FOLDERS.length)),
+	);
+	// Those of other users are theirs to remove.
+	for (const name of folders)
+		await rm(path.join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
 }
 
 /** Those whose makers do not run any more. */

@@ -7,7 +7,7 @@
  * All of a node's pod range is local there: an address need not be given to an interface for a pod to listen at it.
  * Cluster IPs are nowhere: packets to them take the default route, and meet the rules on their way.
  */
-import { abandonedNamespaces, ownPrefix, removeNamespaces } from "./namespace-names.ts";
+import { abandonedNamespaces, ownPrefix, removeAbandonedFolders, removeNamespaces } from "./namespace-names.ts";
 import { runIp } from "./run-ip.ts";
 
 export interface NodeNetwork {
@@ -34,6 +34,7 @@ export interface PlaneNamespaces {
 export async function removeAbandoned(): Promise<number> {
 	const names = abandonedNamespaces();
 	await removeNamespaces(names);
+	await removeAbandonedFolders();
 	return names.length;
 }
 
