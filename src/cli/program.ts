@@ -6,6 +6,7 @@ import { addExecCommands } from "./exec.ts";
 import { addFailCommands } from "./fail.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
+import { addStoreCommand } from "./store.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand, VERSION_LINE } from "./version.ts";
@@ -27,6 +28,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addDnsCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
+	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
 	addWatchCostCommand(root);
 	addVersionCommand(root);

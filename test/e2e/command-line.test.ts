@@ -39,7 +39,7 @@ describe("wrong usage", () => {
 		{ args: ["exec", "-l", "app", "--", "true"], says: /--labels.*Want NAME=VALUE/ },
 		{ args: ["up", "--network", "netns", "--as-node", "n1"], says: /--as-node and --network netns/ },
 		{ args: ["explain", "--help"], says: /explain: not built yet/ },
-		{ args: ["up", "--data-dir", "x"], says: /--data-dir: not built yet/ },
+		{ args: ["up", "--etcd-servers", "http://127.0.0.1:2379"], says: /--etcd-servers: not built yet/ },
 		{ args: ["explain", "svc/web"], says: /explain: not built yet/ },
 		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
 		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },
