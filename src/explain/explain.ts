@@ -61,10 +61,10 @@ export class Explainer {
 		this.#scene = new Scene(snapshot);
 	}
 
-	/** Every Service, those in trouble first. */
+	/** Every Service, those in trouble first; without the chain of each. */
 	explainAll(fromNode?: string): readonly Explanation[] {
 		const all = this.#scene.snapshot.services.map(({ metadata }) =>
-			this.explain({
+			this.#found({
 				namespace: metadata.namespace ?? "",
 				name: metadata.name,
 				...(fromNode === undefined ? {} : { fromNode }),
@@ -73,9 +73,17 @@ export class Explainer {
 		return all.sort((a, b) => weight(a) - weight(b));
 	}
 
-	explain({ namespace, name, fromNode }: ExplainTarget): Explanation {
+	explain(target: ExplainTarget): Explanation {
+		const found = this.#found(target);
+		const service = this.#scene.service(found.service);
+		if (service === undefined) return found;
+		const subject = subjectOf(this.#scene, service, target.fromNode);
+		return { ...found, chain: chainOf(subject, this.#scene.snapshot.slices.length > 0) };
+	}
+
+	#found({ namespace, name, fromNode }: ExplainTarget): Explanation {
 		const key = `${namespace}/${name}`;
-		const { missing, slices } = this.#scene.snapshot;
+		const { missing } = this.#scene.snapshot;
 		const service = this.#scene.service(key);
 		if (service === undefined) {
 			const findings = [absent(namespace, name), ...leftOver(this.#scene.slicesOf(key))];
@@ -85,7 +93,7 @@ export class Explainer {
 		const findings = CHECKS.flatMap((check) => check(subject)).sort((a, b) => RANK[a.severity] - RANK[b.severity]);
 		const cause = findings.find(decides);
 		const sorted = cause === undefined ? findings : [cause, ...findings.filter((each) => each !== cause)];
-		return { service: key, cause, findings: sorted, chain: chainOf(subject, slices.length > 0), missing };
+		return { service: key, cause, findings: sorted, chain: [], missing };
 	}
 }
 
@@ -137,7 +145,7 @@ function leftOver(slices: readonly EndpointSlice[]): readonly Finding[] {
 const SHOWN_MAX = 8;
 
 function chainOf(subject: Subject, hasSlices: boolean): readonly ChainStep[] {
-	const { service, selector, pods, slices, table, fromNode } = subject;
+	const { service, selector, pods, slices, fromNode } = subject;
 	const { type = "ClusterIP", clusterIP = "", externalName = "", ports = [] } = service.spec;
 	const address = type === "ExternalName" ? externalName : clusterIP || "no cluster IP";
 	const numbers = ports.map(
@@ -159,7 +167,7 @@ function chainOf(subject: Subject, hasSlices: boolean): readonly ChainStep[] {
 		steps.push({ link: "Pods", text: shown(pods.map(podText), "none") });
 	if (hasSlices || slices.length > 0)
 		steps.push({ link: "EndpointSlices", text: shown(slices.flatMap(sliceTexts), "none") });
-	const reached = table.ports.map(({ name, port, cluster, local, isInternalLocal }) => {
+	const reached = subject.table().ports.map(({ name, port, cluster, local, isInternalLocal }) => {
 		const targets = fromNode !== undefined && isInternalLocal ? local : cluster;
 		return `${name === "" ? port : name} -> ${shown(targets.map(endpointText), "nothing")}`;
 	});

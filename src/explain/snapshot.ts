@@ -2,8 +2,9 @@
 import { keyOf } from "../api/resource.ts";
 import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
-import type { KubeObject } from "../api/types/meta.ts";
+import type { KubeObject, StringMap } from "../api/types/meta.ts";
 import { SERVICE_NAME_LABEL } from "../api/well-known.ts";
+import { matchesSelector } from "../plan/service-selector.ts";
 
 /** Something that makes Pods of a template: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job. */
 export interface Workload extends KubeObject {
@@ -38,6 +39,8 @@ export const EMPTY_SNAPSHOT: ClusterSnapshot = {
 export class Scene {
 	readonly snapshot: ClusterSnapshot;
 	readonly #podsByNamespace = new Map<string, Pod[]>();
+	/** By `namespace/key=value`. */
+	readonly #podsByLabel = new Map<string, Pod[]>();
 	readonly #slicesByService = new Map<string, EndpointSlice[]>();
 	readonly #services = new Map<string, Service>();
 	readonly #endpoints = new Map<string, Endpoints>();
@@ -45,7 +48,11 @@ export class Scene {
 
 	constructor(snapshot: ClusterSnapshot) {
 		this.snapshot = snapshot;
-		for (const pod of snapshot.pods) push(this.#podsByNamespace, pod.metadata.namespace ?? "", pod);
+		for (const pod of snapshot.pods) {
+			const { namespace = "", labels = {} } = pod.metadata;
+			push(this.#podsByNamespace, namespace, pod);
+			for (const [key, value] of Object.entries(labels)) push(this.#podsByLabel, `${namespace}/${key}=${value}`, pod);
+		}
 		for (const slice of snapshot.slices) {
 			const service = slice.metadata.labels?.[SERVICE_NAME_LABEL];
 			if (service !== undefined) push(this.#slicesByService, `${slice.metadata.namespace}/${service}`, slice);
@@ -65,6 +72,15 @@ export class Scene {
 
 	podsIn(namespace: string): readonly Pod[] {
 		return this.#podsByNamespace.get(namespace) ?? [];
+	}
+
+	/** Pods of the namespace that have all these labels. */
+	podsWith(namespace: string, selector: StringMap): readonly Pod[] {
+		const lists = Object.entries(selector).map(
+			([key, value]) => this.#podsByLabel.get(`${namespace}/${key}=${value}`) ?? [],
+		);
+		const [fewest = []] = lists.sort((a, b) => a.length - b.length);
+		return fewest.filter(({ metadata }) => matchesSelector(selector, metadata.labels));
 	}
 
 	/** @param key `namespace/name` of a Service. */

@@ -5,7 +5,7 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { StringMap } from "../api/types/meta.ts";
 import { ZONE_LABEL } from "../api/well-known.ts";
 import { planServiceTable, type ServiceTable } from "../plan/service-map/service-table.ts";
-import { endpointSelectorOf, matchesSelector } from "../plan/service-selector.ts";
+import { endpointSelectorOf } from "../plan/service-selector.ts";
 import type { Scene } from "./snapshot.ts";
 
 export interface Subject {
@@ -23,14 +23,13 @@ export interface Subject {
 	/** The node that is asked from, if any. */
 	readonly fromNode: string | undefined;
 	/** What a proxy there makes of it. */
-	readonly table: ServiceTable;
+	table(): ServiceTable;
 }
 
 export function subjectOf(scene: Scene, service: Service, fromNode: string | undefined): Subject {
 	const key = keyOf(service);
 	const namespace = service.metadata.namespace ?? "";
 	const selector = endpointSelectorOf(service);
-	const pods = selector === undefined ? [] : scene.podsIn(namespace);
 	const slices = scene.slicesOf(key);
 	const zone = fromNode === undefined ? undefined : scene.node(fromNode)?.metadata.labels?.[ZONE_LABEL];
 	const place = {
@@ -43,11 +42,12 @@ export function subjectOf(scene: Scene, service: Service, fromNode: string | und
 		key,
 		namespace,
 		selector,
-		pods: selector === undefined ? [] : pods.filter(({ metadata }) => matchesSelector(selector, metadata.labels)),
+		pods: selector === undefined ? [] : scene.podsWith(namespace, selector),
 		slices,
 		endpoints: scene.endpointsOf(key),
 		fromNode,
-		table: planServiceTable(service, slices, place),
+		// Only asked for where somebody looks at where connections go.
+		table: () => planServiceTable(service, slices, place),
 	};
 }
 

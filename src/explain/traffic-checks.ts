@@ -101,7 +101,7 @@ function localPolicies(subject: Subject): readonly Finding[] {
 }
 
 function hints(subject: Subject): readonly Finding[] {
-	const { service, fromNode, table } = subject;
+	const { service, fromNode } = subject;
 	const { trafficDistribution } = service.spec;
 	const mode =
 		service.metadata.annotations?.[TOPOLOGY_AWARE_HINTS_ANNOTATION] ??
@@ -120,7 +120,8 @@ function hints(subject: Subject): readonly Finding[] {
 			),
 		];
 	}
-	const ignored = fromNode === undefined ? undefined : table.ports.find(({ hints: use }) => use.mode === "none");
+	const ignored =
+		fromNode === undefined ? undefined : subject.table().ports.find(({ hints: use }) => use.mode === "none");
 	if (ignored === undefined || ready.length === 0) return [];
 	return [
 		finding(
