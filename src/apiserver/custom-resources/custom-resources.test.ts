@@ -77,6 +77,14 @@ async function define(spec: object = {}): Promise<TestResponse> {
 }
 
 describe("a definition", () => {
+	test("has a status that belongs to the API server", async () => {
+		await define();
+		const { json } = await server.request("GET", `${CRDS}/crontabs.stable.example.com`);
+		const owners = json.metadata.managedFields?.map(({ manager, subresource = "" }) => `${manager}/${subresource}`);
+		expect(owners).toContain("kube-apiserver/status");
+		expect(owners).not.toContain("unknown/status");
+	});
+
 	test("gets its defaults, and is established", async () => {
 		const made = await define();
 		expect(made.status).toBe(201);
