@@ -417,6 +417,57 @@ describe("OpenAPI", () => {
 	});
 });
 
+describe("a custom object that does not say what it is", () => {
+	const without = (key: "kind" | "apiVersion"): object => ({ ...tab(), [key]: undefined });
+
+	test("is refused: without a kind, without a version, as another kind", async () => {
+		await define();
+		const text = JSON.stringify(without("kind"));
+		expect((await post(TABS, without("kind"))).json).toMatchObject({
+			code: 400,
+			message: `Object 'Kind' is missing in '${text}'`,
+		});
+		expect((await post(TABS, without("apiVersion"))).json).toMatchObject({
+			code: 400,
+			message: "the API version in the data () does not match the expected API version (stable.example.com/v1)",
+		});
+		expect((await post(TABS, { ...tab(), kind: "Foo" })).json).toMatchObject({
+			code: 422,
+			message: 'Foo.stable.example.com "a" is invalid: kind: Invalid value: "Foo": must be CronTab',
+			details: { causes: [{ reason: "FieldValueInvalid", field: "kind" }] },
+		});
+	});
+
+	test("is refused when it replaces another", async () => {
+		await define();
+		const { json } = await post(TABS, tab());
+		const kindless = { ...json, kind: undefined };
+		expect((await server.request("PUT", `${TABS}/a`, { body: kindless })).status).toBe(400);
+	});
+});
+
+describe("a number that JavaScript cannot hold", () => {
+	const made = (number: string, field: "replicas" | "free"): Promise<TestResponse> => {
+		const value = field === "free" ? `{"x":${number}}` : number;
+		const spec = `{"schedule":"1","${field}":${value}}`;
+		const head = '"apiVersion":"stable.example.com/v1","kind":"CronTab"';
+		return server.request("POST", TABS, { body: `{${head},"metadata":{"name":"a"},"spec":${spec}}` });
+	};
+
+	test.each([
+		["9007199254740993", "replicas", 422, "must be between -9007199254740991 and 9007199254740991 on this server"],
+		["1e400", "free", 400, "cannot unmarshal a number beyond 1.8e308"],
+	] as const)("%s is refused", async (number, field, code, says) => {
+		await define();
+		expect((await made(number, field)).json).toMatchObject({ code, message: expect.stringContaining(says) });
+	});
+
+	test("9007199254740991 is held", async () => {
+		await define();
+		expect((await made("9007199254740991", "free")).text).toContain('"x":9007199254740991');
+	});
+});
+
 describe("the in-process client", () => {
 	test("reaches custom objects by their resource, and its watches end with the definition", async () => {
 		await define();
