@@ -7,6 +7,7 @@
  */
 import { Environment } from "@marcbachmann/cel-js";
 import { parseCIDR, parseIP } from "../api/ip.ts";
+import { aligned } from "../api/structural/align.ts";
 import { compilePattern, StepBudget } from "../api/structural/pattern.ts";
 import type { CompiledRule, RuleCompilation, RuleCompiler, RuleResult } from "../api/structural/rules.ts";
 import type { RuleProps, SchemaProps } from "../api/structural/schema-props.ts";
@@ -86,7 +87,7 @@ export class CelRules implements RuleCompiler {
 				const measured: Measured = { itemsMax: 1, charactersMax: 1 };
 				const values = {
 					self: celValue(self, schema, measured),
-					oldSelf: oldSelf === undefined ? null : celValue(oldSelf, schema, measured),
+					oldSelf: oldSelf === undefined ? null : celValue(aligned(oldSelf, self, schema), schema, measured),
 				};
 				const result = this.#evaluate(condition, values, measured);
 				if (result.kind === "failed") return result;
@@ -221,5 +222,8 @@ function withKubernetesFunctions(environment: Environment): Environment {
 
 function firstLine(error: unknown): string {
 	const text = error instanceof Error ? error.message : String(error);
-	return (text.split("\n")[0] ?? "").replaceAll(LINEAR, "matches");
+	return (text.split("\n")[0] ?? "")
+		.replaceAll(LINEAR, "matches")
+		.replace(/^No such key: index out of bounds, index (-?\d+).*/, "index out of bounds: $1")
+		.replace(/^No such key/, "no such key");
 }
