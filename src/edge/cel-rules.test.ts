@@ -17,6 +17,7 @@ const SCHEMA: SchemaProps = {
 			items: { type: "object", properties: { name: { type: "string" }, v: { type: "integer" } } },
 		},
 		map: { type: "object", additionalProperties: { type: "integer" } },
+		flag: { type: "boolean" },
 		wait: { type: "string", format: "duration" },
 		raw: { type: "string", format: "byte" },
 		set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
@@ -99,6 +100,15 @@ describe("a rule", () => {
 		expect(ask(rule, self, oldSelf)).toBe(result);
 	});
 
+	test.each([
+		["self.f == 2 && self.n == 2.0", { f: 2, n: 2 }],
+		["self.port == 'a' || self.port == 1", { port: 1 }],
+		["self.flag", { flag: true }],
+		["self.unknown == 1 || true", {}],
+	])("%s may hold, and is no mistake", (rule, self) => {
+		expect(ask(rule, self)).toBe(true);
+	});
+
 	test("may compute its message", () => {
 		const rule = { rule: "self.n < 3", messageExpression: "'n is ' + string(self.n)" };
 		expect(ask(rule, { n: 5 })).toBe("n is 5");
@@ -112,6 +122,13 @@ describe("a rule", () => {
 		[{ rule: "true", messageExpression: "1" }, "messageExpression", /must evaluate to a string/],
 		[{ rule: "self == oldSelf", optionalOldSelf: true }, "optionalOldSelf", /not supported/],
 		[{ rule: "cel.bind(a, self, a == a)" }, "rule", /cel.bind is not supported/],
+		[{ rule: "self.s" }, "rule", /must evaluate to a bool/],
+		[{ rule: "self.s == 1" }, "rule", /no matching overload for '_==_' applied to '\(string, int\)'/],
+		[{ rule: "has(self.n) && 'x' != self.n" }, "rule", /'_!=_' applied to '\(string, int\)'/],
+		[{ rule: "self.n == self.s" }, "rule", /'\(int, string\)'/],
+		[{ rule: "self.wait == '1h'" }, "rule", /'\(duration, string\)'/],
+		[{ rule: "self.s.matches('a(')" }, "rule", /invalid matches argument/],
+		[{ rule: "matches(self.s, '[')" }, "rule", /invalid matches argument/],
 		[{ rule: `${"(".repeat(5000)}true` }, "rule", /./],
 		[{ rule: "x".repeat(20_000) }, "rule", /longer than/],
 	])("%j is refused when it is written", (rule, field, why) => {

@@ -77,6 +77,26 @@ async function define(spec: object = {}): Promise<TestResponse> {
 }
 
 describe("a definition", () => {
+	test("whose default breaks its own rule is refused", async () => {
+		const size = { type: "integer", default: 7, "x-kubernetes-validations": [{ rule: "self != 7" }] };
+		const spec = { type: "object", properties: { size }, default: {} };
+		const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+		const { json } = await define({ versions: [{ ...VERSION, schema, subresources: {}, selectableFields: [] }] });
+		const field = "spec.validation.openAPIV3Schema.properties[spec]";
+		expect(json.details?.causes).toEqual([
+			{
+				reason: "FieldValueInvalid",
+				message: 'Invalid value: "integer": failed rule: self != 7',
+				field: `${field}.default.size`,
+			},
+			{
+				reason: "FieldValueInvalid",
+				message: 'Invalid value: "integer": failed rule: self != 7',
+				field: `${field}.properties[size].default`,
+			},
+		]);
+	});
+
 	test("has a status that belongs to the API server", async () => {
 		await define();
 		const { json } = await server.request("GET", `${CRDS}/crontabs.stable.example.com`);
