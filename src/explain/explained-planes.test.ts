@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { planted, snapshotOf, withHealthyPlane } from "../testing/explained-planes.ts";
+import { Explainer, explainService } from "./explain.ts";
+
+/** More where there is time. */
+const PLANES = Number(process.env["SLICEPLANE_EXPLAINED_PLANES"] ?? 10);
+const seeds = Array.from({ length: PLANES }, (_, index) => index + 1);
+
+describe(`${PLANES} random planes`, () => {
+	test("nothing above info is found in a Service that is well", async () => {
+		for (const seed of seeds) {
+			const found = await withHealthyPlane(seed, async (plane) => new Explainer(await snapshotOf(plane)).explainAll());
+			const loud = found.flatMap(({ service, findings }) =>
+				findings
+					.filter(({ severity }) => severity !== "info")
+					.map(({ name, text }) => `seed ${seed}: ${service}: ${name}: ${text}`),
+			);
+			expect(loud).toEqual([]);
+		}
+	});
+
+	test("a planted fault is the first finding in at least 98 %", async () => {
+		const missed: string[] = [];
+		for (const seed of seeds) {
+			await withHealthyPlane(seed, async (plane, random) => {
+				const { service: name, name: wanted } = await planted(plane, random);
+				const { cause } = explainService(await snapshotOf(plane), { namespace: "default", name });
+				if (cause?.name !== wanted) missed.push(`seed ${seed}: ${wanted}, not ${cause?.name}`);
+			});
+		}
+		expect(missed.length, missed.join("; ")).toBeLessThanOrEqual(Math.floor(PLANES * 0.02));
+	});
+});

@@ -1,0 +1,204 @@
+/** Random planes whose Services are all well, and the same with one fault planted, for `explain`. */
+
+import type { Resource } from "../api/resource.ts";
+import {
+	DEPLOYMENTS,
+	ENDPOINT_SLICES,
+	ENDPOINTS,
+	NODES,
+	PODS,
+	REPLICA_SETS,
+	SERVICES,
+	STATEFUL_SETS,
+} from "../api/resource-names.ts";
+import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
+import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { KubeObject } from "../api/types/meta.ts";
+import type { CodeName } from "../explain/codes.ts";
+import type { ClusterSnapshot, Workload } from "../explain/snapshot.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
+import { SeededRandom } from "./seeded.ts";
+import { startTestPlane, type TestPlane } from "./test-plane.ts";
+
+const SERVICES_PER_PLANE = 4;
+/** Time for Deployments to be there. */
+const START_MS = 10_000;
+
+type Spec = Service["spec"];
+
+/** Runs `use` on a plane of the seed. */
+export async function withHealthyPlane<T>(
+	seed: number,
+	use: (plane: TestPlane, random: SeededRandom) => Promise<T>,
+): Promise<T> {
+	const random = new SeededRandom(seed);
+	const isDual = random.next() < 0.5;
+	const plane = await startTestPlane({
+		seed,
+		nodes: 3,
+		zones: ["a", "b", "c"],
+		...(isDual
+			? { clusterCIDRs: ["10.244.0.0/16", "fd00:244::/56"], serviceCIDRs: ["10.96.0.0/16", "fd00:96::/112"] }
+			: {}),
+	});
+	try {
+		for (let index = 0; index < SERVICES_PER_PLANE; index++)
+			await addService(plane.client, `s${index}`, random, isDual);
+		await plane.advance(START_MS);
+		return await use(plane, random);
+	} finally {
+		await plane.stop();
+	}
+}
+
+async function addService(client: ApiClient, name: string, random: SeededRandom, isDual: boolean): Promise<void> {
+	const pick = <T>(...choices: readonly T[]): T => choices[Math.floor(random.next() * choices.length)] as T;
+	const kind = pick("ClusterIP", "NodePort", "LoadBalancer", "headless", "ExternalName", "manual");
+	if (kind === "ExternalName") {
+		await client.create(SERVICES, "default", {
+			metadata: { name },
+			spec: { type: kind, externalName: `${name}.example.com` } as Spec,
+		});
+		return;
+	}
+	const targetPort = pick<string | number>(8080, "http");
+	const spec = {
+		...(kind === "headless" ? { clusterIP: "None" } : { type: kind === "manual" ? "ClusterIP" : kind }),
+		...(isDual ? { ipFamilyPolicy: pick("SingleStack", "PreferDualStack", "RequireDualStack") } : {}),
+		...(pick(true, false) ? { sessionAffinity: "ClientIP" } : {}),
+		ports: [{ name: "http", port: 80, ...(kind === "manual" ? {} : { targetPort }) }],
+	} as Spec;
+	if (kind === "manual") {
+		await client.create(SERVICES, "default", {
+			metadata: { name },
+			spec: { ...spec, ipFamilyPolicy: "SingleStack" } as Spec,
+		});
+		await client.create(ENDPOINT_SLICES, "default", manualSlice(name));
+		return;
+	}
+	await client.create(SERVICES, "default", { metadata: { name }, spec: { ...spec, selector: { app: name } } });
+	await client.create(DEPLOYMENTS, "default", deployment(name, pick(1, 2, 5)));
+}
+
+function manualSlice(name: string) {
+	return {
+		metadata: {
+			name: `${name}-1`,
+			labels: { "kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": "me.example" },
+		},
+		addressType: "IPv4" as const,
+		ports: [{ name: "http", port: 8080, protocol: "TCP" as const }],
+		endpoints: [{ addresses: ["192.0.2.10"], conditions: {} }],
+	};
+}
+
+function deployment(name: string, replicas: number) {
+	const labels = { app: name };
+	const containers = [{ name: "c", image: "x", ports: [{ name: "http", containerPort: 8080 }] }];
+	return {
+		metadata: { name },
+		spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+	} as never;
+}
+
+/** Everything that an explanation looks at. */
+export async function snapshotOf({ client }: Pick<TestPlane, "client">): Promise<ClusterSnapshot> {
+	const list = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> =>
+		(await client.list(resource, {})).items;
+	const workloads: KubeObject[] = [];
+	for (const resource of [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS])
+		workloads.push(...(await list<KubeObject>(resource)));
+	return {
+		services: await list<Service>(SERVICES),
+		pods: await list<Pod>(PODS),
+		endpoints: await list<Endpoints>(ENDPOINTS),
+		slices: await list<EndpointSlice>(ENDPOINT_SLICES),
+		nodes: await list<Node>(NODES),
+		workloads: workloads as readonly Workload[],
+		missing: [],
+	};
+}
+
+/** A fault, how it is planted in a Service of one's own, and what it must be called. */
+interface Fault {
+	readonly name: CodeName;
+	plant(client: ApiClient): Promise<unknown>;
+}
+
+const VICTIM = "victim";
+
+async function victim(client: ApiClient, spec: Partial<Spec>, pods = true): Promise<void> {
+	const ports = [{ name: "http", port: 80, targetPort: "http" as string | number }];
+	await client.create(SERVICES, "default", {
+		metadata: { name: VICTIM },
+		spec: { selector: { app: VICTIM }, ports, ...spec } as Spec,
+	});
+	if (pods) await client.create(DEPLOYMENTS, "default", deployment(VICTIM, 2));
+}
+
+const withoutSelector = { selector: undefined } as unknown as Partial<Spec>;
+
+export const FAULTS: readonly Fault[] = [
+	{ name: "selector-matches-no-pods", plant: (client) => victim(client, { selector: { app: "victm" } }) },
+	{ name: "selector-matches-no-pods", plant: (client) => victim(client, { selector: { name: VICTIM } }) },
+	{
+		name: "named-port-missing-in-pod",
+		plant: (client) => victim(client, { ports: [{ name: "http", port: 80, targetPort: "web" }] as never }),
+	},
+	{
+		name: "externalname-is-an-ip",
+		plant: (client) => victim(client, { type: "ExternalName", externalName: "10.1.2.3" }, false),
+	},
+	{ name: "no-selector-and-no-manual-endpoints", plant: (client) => victim(client, withoutSelector, false) },
+	{
+		name: "slice-without-service-name-label",
+		async plant(client) {
+			await victim(client, withoutSelector, false);
+			const { metadata, ...slice } = manualSlice(VICTIM);
+			await client.create(ENDPOINT_SLICES, "default", { ...slice, metadata: { name: metadata.name } });
+		},
+	},
+	{
+		name: "port-name-mismatch",
+		async plant(client) {
+			await victim(client, withoutSelector, false);
+			await client.create(ENDPOINT_SLICES, "default", {
+				...manualSlice(VICTIM),
+				ports: [{ name: "web", port: 8080, protocol: "TCP" }],
+			});
+		},
+	},
+	{
+		name: "matched-pods-not-ready",
+		async plant(client) {
+			await victim(client, {}, false);
+			const conditions = [{ conditionType: "example.com/gate" }];
+			await client.create(PODS, "default", {
+				metadata: { name: VICTIM, labels: { app: VICTIM } },
+				spec: {
+					readinessGates: conditions,
+					containers: [{ name: "c", image: "x", ports: [{ name: "http", containerPort: 8080 }] }],
+				},
+			} as never);
+		},
+	},
+	{
+		name: "matched-pods-without-ip",
+		async plant(client) {
+			await victim(client, {}, false);
+			const spec = { nodeSelector: { no: "such" }, containers: [{ name: "c", image: "x" }] };
+			await client.create(PODS, "default", { metadata: { name: VICTIM, labels: { app: VICTIM } }, spec } as never);
+		},
+	},
+];
+
+/** Plants it, lets it come to something, and says what it must be called. */
+export async function planted(
+	plane: TestPlane,
+	random: SeededRandom,
+): Promise<{ readonly service: string; readonly name: CodeName }> {
+	const fault = FAULTS[Math.floor(random.next() * FAULTS.length)] as Fault;
+	await fault.plant(plane.client);
+	await plane.advance(START_MS);
+	return { service: VICTIM, name: fault.name };
+}
