@@ -2,6 +2,7 @@
 import { parseCIDR } from "../api/ip.ts";
 import type { Resource } from "../api/resource.ts";
 import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import { ClusterRoleAggregationController } from "../controllers/clusterrole-aggregation-controller.ts";
 import { DeploymentController } from "../controllers/deployment-controller.ts";
 import { EndpointsController } from "../controllers/endpoints-controller.ts";
 import { EndpointSliceController } from "../controllers/endpointslice-controller.ts";
@@ -88,6 +89,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"pod-garbage-collector-controller": (ports) => new PodGarbageCollector(ports),
 	"serviceaccount-controller": serviceAccountController,
 	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
+	"clusterrole-aggregation-controller": (ports) => new ClusterRoleAggregationController(ports),
 	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),
 	"kubernetes-service-controller": (ports, options) => new KubernetesServiceController(ports, placeOfApi(options)),
 	scheduler: (ports) => new Scheduler(ports),

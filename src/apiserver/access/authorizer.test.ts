@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { TestServer } from "../testing/test-server.ts";
+import { TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-	server = await TestServer.start();
+	server = await TestServer.start({ roles: true });
 	await server.request("POST", "/api/v1/namespaces/default/pods", {
 		body: { metadata: { name: "web" }, spec: { containers: [{ name: "c", image: "i" }] } },
 	});
