@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
 import { addDnsCommand } from "./dns.ts";
 import { addFailCommands } from "./fail.ts";
+import { addKubeconfigCommand } from "./kubeconfig.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addUpCommand } from "./up.ts";
@@ -23,6 +24,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addFailCommands(root);
+	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);

@@ -49,6 +49,11 @@ export async function certificatesFor(request: CertificateRequest): Promise<Cert
 	return made;
 }
 
+/** Those that a plane of this user serves with. Undefined: none was started yet. */
+export function keptCertificates(folder: string): Promise<Certificates | undefined> {
+	return readKept(folder);
+}
+
 const FILE = "certificates.json";
 
 async function readKept(folder: string): Promise<Certificates | undefined> {

@@ -95,7 +95,7 @@ export async function startPlane(
 		explained("--listen", options.listen),
 	);
 	try {
-		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, token: api.token });
+		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, user: { token: api.token } });
 		progress(`API at ${api.url}`);
 		await bootstrap(api.client);
 		await bootstrapAccess(asManager(api.client, "kube-apiserver"));
