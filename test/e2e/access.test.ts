@@ -45,14 +45,17 @@ function ask(target: string, { method = "GET", headers = {}, body, token }: Aske
 	};
 	const { hostname: host, port } = new URL(plane.url);
 	return new Promise((resolve, reject) => {
-		const sent = request({ host, port, path: target, method, headers: all, agent, servername: "localhost" }, (response) => {
-			const chunks: Buffer[] = [];
-			response.on("data", (chunk) => chunks.push(chunk));
-			response.on("end", () => {
-				const text = Buffer.concat(chunks).toString();
-				resolve({ status: response.statusCode ?? 0, json: text.startsWith("{") ? JSON.parse(text) : {} });
-			});
-		});
+		const sent = request(
+			{ host, port, path: target, method, headers: all, agent, servername: "localhost" },
+			(response) => {
+				const chunks: Buffer[] = [];
+				response.on("data", (chunk) => chunks.push(chunk));
+				response.on("end", () => {
+					const text = Buffer.concat(chunks).toString();
+					resolve({ status: response.statusCode ?? 0, json: text.startsWith("{") ? JSON.parse(text) : {} });
+				});
+			},
+		);
 		sent.on("error", reject);
 		sent.end(body === undefined ? undefined : JSON.stringify(body));
 	});
