@@ -33,8 +33,8 @@ export function whole(min: number, max: number): (value: string) => number {
 }
 
 export function network(value: string): PlaneOptions["network"] {
-	if (value === "none" || value === "userspace") return value;
-	throw new InvalidArgumentError("Want none or userspace.");
+	if (value === "none" || value === "userspace" || value === "netns") return value;
+	throw new InvalidArgumentError("Want none, userspace or netns.");
 }
 
 export function nodeName(value: string): string {

@@ -2,17 +2,19 @@
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
 import { addDnsCommand } from "./dns.ts";
+import { addExecCommands } from "./exec.ts";
 import { addFailCommands } from "./fail.ts";
 import { addKubeconfigCommand } from "./kubeconfig.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
+import { addStoreCommand } from "./store.ts";
 import { addUpCommand } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "explain", "migrate", "exec", "shell"] as const;
+const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "explain", "migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -23,10 +25,12 @@ export function program(setStatus: (status: number) => void): Command {
 		.showHelpAfterError("(run with --help for the options, and an example)")
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
+	addExecCommands(root, setStatus);
 	addFailCommands(root);
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
+	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);
 	addWatchCostCommand(root);
 	addVersionCommand(root);

@@ -8,8 +8,8 @@ import { systemCode, systemReason } from "../edge/system-reason.ts";
 /** What a shell reports for a command that a signal ended. */
 const SIGNAL_STATUS = 128;
 /** What a shell reports for a command that is there and cannot be started, and for one that is not there. */
-const NOT_EXECUTABLE_STATUS = 126;
-const NOT_FOUND_STATUS = 127;
+export const NOT_EXECUTABLE_STATUS = 126;
+export const NOT_FOUND_STATUS = 127;
 /** A command that stays after its signal is killed. */
 const KILL_MS = 10_000;
 
@@ -53,6 +53,6 @@ export function runAround(cmd: readonly string[], surroundings: Surroundings): P
 	});
 }
 
-function statusOf(signal: NodeJS.Signals): number {
+export function statusOf(signal: NodeJS.Signals): number {
 	return SIGNAL_STATUS + constants.signals[signal];
 }

@@ -45,7 +45,7 @@ describe("the flags of up", () => {
 		{ args: ["--zones", "a".repeat(64)] },
 		{ args: ["--listen", "127.0.0.1:70000"] },
 		{ args: ["--service-node-port-range", "2-1"] },
-		{ args: ["--network", "netns"] },
+		{ args: ["--network", "tun"] },
 		{ args: ["--nodes", "1e3"] },
 		{ args: ["--as-node", ""] },
 		{ args: ["--endpointslice-updates-batch-period", "-1s"] },

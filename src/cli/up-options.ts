@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
 	["--max-requests-inflight <n>", "reads that are answered at once, before 429", whole(1, 100_000), "400"],
 	["--max-mutating-requests-inflight <n>", "writes that are answered at once, before 429", whole(1, 100_000), "200"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
-	["--network <mode>", "none, or userspace: pods and node ports answer on this machine", network, "userspace"],
+	["--network <mode>", "none; userspace: on this machine; netns: a network namespace a node", network, "userspace"],
 	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
 	["--cluster-domain <domain>", "domain of the names of Services", domain, "cluster.local"],
 	["--gateway-listen <host:port>", "address of the gateway (SOCKS5 and HTTP proxy)", hostAndPort, "127.0.0.1:0"],

@@ -38,6 +38,11 @@ export function forwarder(upstreams: readonly Upstream[], random: Random): Upstr
 			underWay--;
 		}
 	};
+	return upstreamsBy(relay);
+}
+
+/** By a way to ask one of them. */
+export function upstreamsBy(relay: Upstreams["relay"]): Upstreams {
 	return {
 		relay,
 		resolve: async (name, type) => {

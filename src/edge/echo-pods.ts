@@ -23,7 +23,7 @@ const HTTP2_PREFACE = "PRI * HT";
 const STARTS = [...METHODS, HTTP2_PREFACE];
 const START_LENGTH_MAX = 8;
 /** From the end of a pod's processes by its status to the end of its answers. */
-const LINGER_MS = 500;
+export const LINGER_MS = 500;
 
 export class EchoPods {
 	readonly #ports: EchoPorts;

@@ -1,5 +1,5 @@
 /** A folder for one process alone. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 const FILE = "lock";
@@ -11,7 +11,7 @@ const FILE = "lock";
  * @throws {Error} A sentence, when another process has it or it cannot be written to.
  */
 export function lockFolder(folder: string): () => void {
-	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	makeFolder(folder);
 	const file = path.join(folder, FILE);
 	const own = `${process.pid} ${startOf(process.pid)}\n`;
 	for (let tries = 0; tries < 2; tries++) {
@@ -30,6 +30,13 @@ export function lockFolder(folder: string): () => void {
 		rmSync(file, { force: true });
 	}
 	throw new Error(`${folder} is being taken by another process`);
+}
+
+/** What a read-only disk says is told only of a folder whose parent is there. */
+function makeFolder(folder: string): void {
+	if (existsSync(folder)) return;
+	const recursive = !existsSync(path.dirname(folder));
+	mkdirSync(folder, { recursive, mode: 0o700 });
 }
 
 /** The process that holds the lock; undefined when it is gone. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -88,5 +88,25 @@ describe("a data folder", () => {
 		await expect(openDataFolder({ folder, start: 1, metrics: silentMetrics })).rejects.toThrow(
 			`${folder} is in use by process ${process.pid}: end it first, or take another folder`,
 		);
+	});
+
+	test.each([
+		{
+			damage: "cut off",
+			to: (bytes: Buffer) => bytes.subarray(0, 8_192),
+			says: /data\.mdb: it is cut off: 8192 bytes of \d+;/,
+		},
+		{
+			damage: "overwritten at its start",
+			to: (bytes: Buffer) => Buffer.concat([Buffer.alloc(4_096, 7), bytes.subarray(4_096)]),
+			says: /data\.mdb: its start is damaged, or it is no store: restore a snapshot/,
+		},
+	])("that was $damage is refused, not mapped", async ({ to, says }) => {
+		await (await open()).commit([put("a"), put("b")]);
+		await opened?.close();
+		opened = undefined;
+		const file = path.join(folder, "store", "data.mdb");
+		writeFileSync(file, to(readFileSync(file)));
+		await expect(open()).rejects.toThrow(says);
 	});
 });

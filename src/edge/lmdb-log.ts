@@ -9,6 +9,7 @@ import type { Revision } from "../store/entry.ts";
 import type { CommitLog, LoggedCommit } from "../store/group-commit-engine.ts";
 import type { View } from "../store/view.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { lmdbFileProblem } from "./lmdb-file.ts";
 import { LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
 import type { FromLmdb, ToLmdb } from "./lmdb-worker.ts";
 import { systemReason } from "./system-reason.ts";
@@ -64,6 +65,8 @@ export async function openDataFolder(options: DataFolderOptions): Promise<Opened
 /** For a look at a folder that nobody uses. */
 export async function openStore(file: LmdbStoreOptions): Promise<LmdbStore> {
 	const { open } = await lmdb();
+	const problem = lmdbFileProblem(path.join(file.path, "data.mdb"));
+	if (problem !== undefined) throw new Error(`${path.join(file.path, "data.mdb")}: ${problem}`);
 	return new LmdbStore(open, file);
 }
 

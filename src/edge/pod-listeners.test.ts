@@ -7,7 +7,7 @@ import { type Accepted, addressText, type ListenAddress, type OpenResult } from 
 import { silentLogger } from "../testing/silent.ts";
 import type { EchoPod } from "./echo-pod.ts";
 import { memoryPair } from "./memory-pair.ts";
-import { PodListeners } from "./pod-listeners.ts";
+import { loopbackOf, PodListeners, type PodListenersPorts } from "./pod-listeners.ts";
 
 const POD: EchoPod = {
 	key: "demo/web-1",
@@ -25,7 +25,7 @@ const POD: EchoPod = {
 	isTerminating: false,
 };
 
-function harness() {
+function harness(more: Partial<PodListenersPorts> = {}) {
 	const open = new Set<string>();
 	const refused = new Set<string>();
 	const clients = new Map<string, (client: Accepted<Duplex>) => void>();
@@ -60,6 +60,8 @@ function harness() {
 		},
 		answerDatagram: (ip, _port, bytes) => (ip === "10.244.1.7" ? bytes : undefined),
 		log,
+		hostsOf: loopbackOf,
+		...more,
 	});
 	return { open, refused, clients, datagrams, dialled, warnings, listeners };
 }
@@ -108,4 +110,28 @@ test("an address that is taken is told, and costs no other", async () => {
 	await listeners.put(POD);
 	expect([...open]).toEqual(["127.244.1.7:53/UDP"]);
 	expect(warnings).toEqual([{ pod: "demo/web-1", address: "127.244.1.7:8080/TCP", why: "EADDRINUSE" }]);
+});
+
+test("a port that is added is listened on beside the others", async () => {
+	const { open, listeners } = harness({ hostsOf: (ip) => [ip] });
+	await listeners.put({ ...POD, ips: ["10.244.1.7"], ports: [{ port: 80, protocol: "TCP" }] });
+	await listeners.put({
+		...POD,
+		ips: ["10.244.1.7"],
+		ports: [
+			{ port: 80, protocol: "TCP" },
+			{ port: 81, protocol: "TCP" },
+		],
+	});
+	expect([...open].sort()).toEqual(["10.244.1.7:80/TCP", "10.244.1.7:81/TCP"]);
+});
+
+test("a pod that terminated listens a little longer, unless another one has its address", async () => {
+	const { open, listeners } = harness({ lingerMs: 60_000 });
+	await listeners.put({ ...POD, isTerminating: true });
+	listeners.remove(POD.key);
+	expect(open.size).toBe(2);
+	await listeners.put({ ...POD, key: "demo/web-2", uid: "u2" });
+	listeners.remove("demo/web-2");
+	expect(open.size).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
  * Real listeners for pods, for programs that know nothing of a gateway: pod 10.244.a.b answers at 127.244.a.b, on the
- * ports that its containers name.
+ * ports that its containers name; or, in a network namespace of its node, at its own address.
  *
  *     curl http://127.244.1.7:8080/hostname
  */
@@ -19,6 +19,10 @@ export interface PodListenersPorts {
 	readonly dialer: Dialer<Duplex>;
 	readonly answerDatagram: AnswerDatagram;
 	readonly log: Logger;
+	/** Where the pod with this address listens. */
+	readonly hostsOf: (ip: string) => readonly string[];
+	/** How long a pod listens after it has terminated: rules may send clients to it until then. Default: not at all. */
+	readonly lingerMs?: number;
 }
 
 /** Listeners at once; pods beyond are reached by the gateway only. */
@@ -28,36 +32,58 @@ export class PodListeners {
 	readonly #ports: PodListenersPorts;
 	/** By key of the pod. */
 	readonly #pods = new Map<string, ListeningPod>();
+	/** Terminated, and still listening for a moment. */
+	readonly #lingering = new Set<ListeningPod>();
 	#count = 0;
 
 	constructor(ports: PodListenersPorts) {
 		this.#ports = ports;
 	}
 
-	/** A pod with another uid or other addresses is another one. Settles when it listens. */
-	async put({ key, uid, ips, ports }: EchoPod): Promise<void> {
-		const places = ips.flatMap((ip) => loopbackOf(ip).map((host) => ({ ip, host })));
+	/** A pod with another uid or other addresses is another one; ports may be added to it. Settles when it listens. */
+	async put({ key, uid, ips, ports, isTerminating }: EchoPod): Promise<void> {
+		const places = ips.flatMap((ip) => this.#ports.hostsOf(ip).map((host) => ({ ip, host })));
 		const id = [uid, ...places.map(({ host }) => host)].join();
-		if (this.#pods.get(key)?.id === id) return;
-		this.remove(key);
-		const pod: ListeningPod = { id, key, listeners: [], isGone: false };
+		if (this.#pods.get(key)?.id !== id) this.remove(key);
+		const pod = this.#pods.get(key) ?? { id, key, listeners: new Map(), isGone: false, isTerminating };
+		pod.isTerminating = isTerminating;
 		this.#pods.set(key, pod);
 		const wanted = places.flatMap((place) => ports.map((port) => ({ ...place, ...port })));
-		await Promise.all(wanted.map((each) => this.#open(pod, each)));
+		await Promise.all(
+			wanted.filter((each) => !pod.listeners.has(addressText(each))).map((each) => this.#open(pod, each)),
+		);
 	}
 
-	/** Frees its addresses at once; what was accepted ends with the pod. */
+	/** Frees its addresses; what was accepted ends with the pod. */
 	remove(key: string): void {
 		const pod = this.#pods.get(key);
 		if (pod === undefined) return;
-		pod.isGone = true;
-		for (const listener of pod.listeners) listener.close();
-		this.#count -= pod.listeners.length;
 		this.#pods.delete(key);
+		const { lingerMs = 0 } = this.#ports;
+		if (!pod.isTerminating || lingerMs === 0) {
+			this.#close(pod);
+			return;
+		}
+		this.#lingering.add(pod);
+		setTimeout(() => this.#close(pod), lingerMs).unref();
+	}
+
+	#close(pod: ListeningPod): void {
+		pod.isGone = true;
+		this.#lingering.delete(pod);
+		for (const listener of pod.listeners.values()) listener?.close();
+		this.#count -= pod.listeners.size;
+		pod.listeners.clear();
+	}
+
+	/** Who has the address now needs it more. */
+	#evict(text: string): void {
+		for (const pod of this.#lingering) if (pod.listeners.has(text)) this.#close(pod);
 	}
 
 	stop(): void {
-		for (const key of [...this.#pods.keys()]) this.remove(key);
+		for (const pod of [...this.#pods.values(), ...this.#lingering]) this.#close(pod);
+		this.#pods.clear();
 	}
 
 	async #open(pod: ListeningPod, { ip, ...address }: ListenAddress & { readonly ip: string }): Promise<void> {
@@ -67,12 +93,15 @@ export class PodListeners {
 			return;
 		}
 		this.#count++;
+		const text = addressText(address);
+		this.#evict(text);
+		pod.listeners.set(text, undefined);
 		const result = await (address.protocol === "UDP" ? this.#openUdp(ip, address) : this.#openTcp(ip, address));
 		if (result.kind === "open" && !pod.isGone) {
-			pod.listeners.push(result.listener);
+			pod.listeners.set(text, result.listener);
 			return;
 		}
-		this.#count--;
+		if (pod.listeners.delete(text)) this.#count--;
 		if (result.kind === "open") result.listener.close();
 		else this.#ports.log.warn("Pod does not listen", { ...told, why: result.message });
 	}
@@ -101,12 +130,14 @@ interface ListeningPod {
 	/** Changes with its uid and addresses. */
 	readonly id: string;
 	readonly key: string;
-	readonly listeners: Listener[];
+	/** By address; undefined while it is being opened. */
+	readonly listeners: Map<string, Listener | undefined>;
 	isGone: boolean;
+	isTerminating: boolean;
 }
 
 /** 10.244.1.7 is 127.244.1.7; nothing stands for other addresses, as those of nodes and IPv6. */
-function loopbackOf(ip: string): readonly string[] {
+export function loopbackOf(ip: string): readonly string[] {
 	const [, rest] = /^10\.(\d+\.\d+\.\d+)$/.exec(ip) ?? [];
 	return rest === undefined ? [] : [`127.${rest}`];
 }

@@ -1,7 +1,7 @@
 /** The simulated nodes: their names, addresses and zones, and the Node objects that stand for them. */
 import { addressAt, type CIDR, contains, formatCIDR, networkOf, parseCIDR, subnetAt } from "../api/ip.ts";
 import type { Node } from "../api/types/core.ts";
-import type { Condition, Draft, IPFamily } from "../api/types/meta.ts";
+import type { Condition, Draft, IPFamily, StringMap } from "../api/types/meta.ts";
 
 export interface NodePoolOptions {
 	readonly nodes: number;
@@ -16,6 +16,8 @@ export interface NodePoolOptions {
 	readonly kubeletVersion: string;
 	/** Silence after which a node counts as lost. Default 50 s. */
 	readonly nodeMonitorGracePeriodMs?: number;
+	/** Annotations of each Node. */
+	readonly nodeAnnotations?: (nodeName: string) => StringMap;
 }
 
 export interface SimulatedNode {
@@ -92,9 +94,11 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 	const [podCIDR = ""] = node.podCIDRs.map((range) => formatCIDR(range));
 	const capacity = { cpu: "8", memory: "32Gi", pods: String(options.maxPods), "ephemeral-storage": "100Gi" };
 	const zone = node.zone === undefined ? {} : { "topology.kubernetes.io/zone": node.zone };
+	const annotations = options.nodeAnnotations?.(node.name);
 	return {
 		metadata: {
 			name: node.name,
+			...(annotations === undefined ? {} : { annotations }),
 			labels: {
 				"kubernetes.io/hostname": node.name,
 				"kubernetes.io/os": "linux",

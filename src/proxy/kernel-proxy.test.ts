@@ -61,11 +61,12 @@ let clock: VirtualClock;
 let kernel: FakeKernel;
 let proxy: KernelProxy;
 let stopping: AbortController;
+let metrics: RecordingMetrics;
 
 function start(minSyncPeriodMs = 1_000): void {
 	const rules = new FamilyRules(CONFIG, kernel, clock);
 	const flows = { list: () => Promise.resolve([]), cut: () => Promise.resolve(0) };
-	const ports = { clock, log: silentLogger, metrics: new RecordingMetrics(), flows };
+	const ports = { clock, log: silentLogger, metrics, flows };
 	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: [] });
 	stopping = new AbortController();
 	proxy.put(tableOf("a/web", { cluster: targets(1) }));
@@ -75,6 +76,7 @@ function start(minSyncPeriodMs = 1_000): void {
 beforeEach(() => {
 	clock = new VirtualClock();
 	kernel = new FakeKernel();
+	metrics = new RecordingMetrics();
 });
 
 describe("KernelProxy", () => {
@@ -149,6 +151,34 @@ describe("KernelProxy", () => {
 		expect(texts).not.toContain("delete element");
 		expect(texts).not.toContain("flush map");
 		expect(kernel.model.elementsOf("service-ips").get("10.96.0.10 . tcp . 80")).toBe(`goto ${CHAIN}`);
+		stopping.abort();
+	});
+
+	test("observes how long a change took to be in the kernel, once, and not what was before its start", async () => {
+		start(0);
+		await proxy.synced();
+		const name = "kubeproxy_network_programming_duration_seconds";
+		const table = tableOf("a/web", { cluster: targets(1, 2) });
+		proxy.put({ ...table, triggeredMs: clock.wallMs() - 60_000 });
+		await clock.advance(0);
+		expect(metrics.values.get(name)).toBeUndefined();
+		proxy.put({ ...table, triggeredMs: clock.wallMs() });
+		await clock.advance(0);
+		proxy.put({ ...tableOf("a/web", { cluster: targets(1) }), triggeredMs: clock.wallMs() });
+		await clock.advance(0);
+		expect(metrics.values.get(name)).toBe(1);
+		stopping.abort();
+	});
+
+	test("counts ports under policy Local without an endpoint here", async () => {
+		start(0);
+		proxy.put(tableOf("a/local", { clusterIP: "10.96.0.11", isInternalLocal: true, isExternalLocal: true }));
+		await proxy.synced();
+		const name = "kubeproxy_sync_proxy_rules_no_local_endpoints_total";
+		expect(metrics.values.get(`${name}{traffic_policy=internal}`)).toBe(1);
+		proxy.remove("a/local");
+		await clock.advance(0);
+		expect(metrics.values.get(`${name}{traffic_policy=external}`)).toBe(0);
 		stopping.abort();
 	});
 

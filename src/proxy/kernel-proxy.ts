@@ -35,6 +35,11 @@ export class KernelProxy<F extends Flow = Flow> {
 	readonly #options: KernelProxyOptions;
 	readonly #metrics: KernelProxyMetrics;
 	readonly #tables = new Map<string, ServiceTable>();
+	/** By Service: when the change happened that its rules do not have yet, wall milliseconds. */
+	readonly #triggers = new Map<string, number>();
+	/** Ports under policy Local with endpoints, and none of them here. */
+	readonly #noLocal = { internal: 0, external: 0 };
+	readonly #startedWallMs: number;
 	/** UDP ports of Services that are gone since the flows were last looked at. */
 	#removedPorts: TablePort[] = [];
 	#hasUdpChange = true;
@@ -53,6 +58,7 @@ export class KernelProxy<F extends Flow = Flow> {
 		this.#ports = ports;
 		this.#options = options;
 		this.#metrics = new KernelProxyMetrics(ports.metrics);
+		this.#startedWallMs = ports.clock.wallMs();
 	}
 
 	get tables(): ReadonlyMap<string, ServiceTable> {
@@ -72,7 +78,11 @@ export class KernelProxy<F extends Flow = Flow> {
 
 	/** Takes the place of the table that the Service had. */
 	put(table: ServiceTable): void {
-		this.#noteUdp(this.#tables.get(table.key), table);
+		const before = this.#tables.get(table.key);
+		this.#noteUdp(before, table);
+		this.#noteTrigger(before, table);
+		this.#countNoLocal(before, -1);
+		this.#countNoLocal(table, 1);
 		this.#tables.set(table.key, table);
 		this.#asOf = table.asOf ?? this.#asOf;
 		for (const family of this.#families) family.put(table);
@@ -82,6 +92,9 @@ export class KernelProxy<F extends Flow = Flow> {
 	/** `key` is `namespace/name`. */
 	remove(key: string): void {
 		this.#noteUdp(this.#tables.get(key), undefined);
+		this.#countNoLocal(this.#tables.get(key), -1);
+		// Of what is gone nobody knows when it went.
+		this.#triggers.delete(key);
 		this.#tables.delete(key);
 		for (const family of this.#families) family.remove(key);
 		this.#changed();
@@ -107,6 +120,7 @@ export class KernelProxy<F extends Flow = Flow> {
 		const startedMs = clock.monotonicMs();
 		const asOf = this.#asOf;
 		const pendingSinceMs = this.pendingSinceMs;
+		const triggers = new Map(this.#triggers);
 		const isCheck = startedMs >= this.#checkAtMs;
 		this.#isDirty = false;
 		this.#isRunning = true;
@@ -117,6 +131,7 @@ export class KernelProxy<F extends Flow = Flow> {
 		this.#hasFailed = !isGood;
 		if (isCheck || !isGood) this.#checkAtMs = clock.monotonicMs() + this.#options.syncPeriodMs;
 		if (!isGood) return;
+		this.#tellProgrammed(triggers);
 		this.#syncedAsOf = asOf;
 		this.lastSyncedMs = clock.monotonicMs();
 		if (this.pendingSinceMs === pendingSinceMs) this.pendingSinceMs = undefined;
@@ -177,7 +192,31 @@ export class KernelProxy<F extends Flow = Flow> {
 	#changed(): void {
 		this.#isDirty = true;
 		this.pendingSinceMs ??= this.#ports.clock.monotonicMs();
+		this.#metrics.queued(this.#ports.clock.wallMs());
 		this.#wake();
+	}
+
+	/** What happened before this proxy was there says nothing of it. */
+	#noteTrigger(before: ServiceTable | undefined, { key, triggeredMs }: ServiceTable): void {
+		if (triggeredMs === undefined || triggeredMs < this.#startedWallMs || triggeredMs === before?.triggeredMs) return;
+		if (!this.#triggers.has(key)) this.#triggers.set(key, triggeredMs);
+	}
+
+	#tellProgrammed(triggers: ReadonlyMap<string, number>): void {
+		const nowMs = this.#ports.clock.wallMs();
+		for (const [key, triggeredMs] of triggers) {
+			this.#metrics.programmed(Math.max(0, nowMs - triggeredMs) / 1_000);
+			if (this.#triggers.get(key) === triggeredMs) this.#triggers.delete(key);
+		}
+		this.#metrics.ended(nowMs, this.#noLocal);
+	}
+
+	#countNoLocal(table: ServiceTable | undefined, by: 1 | -1): void {
+		for (const port of table?.ports ?? []) {
+			if (!port.hasAny || port.local.length > 0) continue;
+			if (port.isInternalLocal) this.#noLocal.internal += by;
+			if (port.isExternalLocal) this.#noLocal.external += by;
+		}
 	}
 
 	#noteUdp(before: ServiceTable | undefined, now: ServiceTable | undefined): void {

@@ -43,6 +43,15 @@ describe("checkOptions()", () => {
 			{ podListeners: true },
 			{ dnsListen: { host: "127.0.0.1", port: 0 } },
 		].map((more) => [{ network: "none", ...more }, " and --network none: nothing answers"] as const),
+		...[
+			{ asNode: "n1" },
+			{ logDecisions: true },
+			{ podListeners: true },
+			{ gatewayListen: { host: "127.0.0.1", port: 1080 } },
+			{ runtime: "process" as const },
+		].map((more) => [{ network: "netns", ...more }, " and --network netns: nodes have networks of their own"] as const),
+		[{ network: "netns", nodes: 101 }, "--network netns: want at most 100 nodes, --nodes asks for 101"],
+		[{ network: "netns", serviceCIDRs: ["10.0.0.0/29"] }, "10.0.0.0/29: want at least 16 addresses"],
 		[
 			{ podListeners: true, clusterCIDRs: ["192.168.0.0/16"] },
 			"--pod-listeners and --cluster-cidr 192.168.0.0/16: only Pods 10.a.b.c",

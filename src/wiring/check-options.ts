@@ -1,5 +1,6 @@
 /** What must hold of a plane's options together, checked before anything is started. */
-import { contains, networkOf, parseCIDR } from "../api/ip.ts";
+import { contains, networkOf, parseCIDR, sizeOf } from "../api/ip.ts";
+import { netnsProblem } from "../edge/netns/netns-problem.ts";
 import { simulatedNodes } from "../kubelet/node-pool.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import { networkRanges } from "./network-ranges.ts";
@@ -21,24 +22,53 @@ export function checkOptions(options: Omit<PlaneOptions, "cacheFolder">): void {
 		);
 	}
 	selectedControllers(CONTROLLER_NAMES, options.controllers);
-	if (options.network === "none") refuseTraffic(options);
+	if (options.network === "none") refuseTraffic(options, NO_NETWORK);
+	if (options.network === "netns") requireNetns(options);
 	if (options.podListeners) requireListenable(options);
 }
 
+const NO_NETWORK = "nothing answers without a network";
+const OWN_NETWORKS = "nodes have networks of their own, which sliceplane exec leads into";
+
 /** What is not the default was asked for. */
-function refuseTraffic(options: Omit<PlaneOptions, "cacheFolder">): void {
+function refuseTraffic(options: Omit<PlaneOptions, "cacheFolder">, why: string): void {
 	const { host, port } = DEFAULT_PLANE_OPTIONS.gatewayListen;
-	const { gatewayListen, dnsListen, asNode, logDecisions, podListeners } = options;
+	const { network, gatewayListen, dnsListen, asNode, logDecisions, podListeners, runtime } = options;
 	const asked = [
 		["--gateway-listen", gatewayListen.host !== host || gatewayListen.port !== port],
 		["--as-node", asNode !== ""],
 		["--log-decisions", logDecisions],
 		["--pod-listeners", podListeners],
-		["--dns-listen", dnsListen !== undefined],
+		["--dns-listen", network === "none" && dnsListen !== undefined],
+		["--runtime process", network === "netns" && runtime === "process"],
 	] as const;
 	const [flag] = asked.find(([, isAsked]) => isAsked) ?? [];
 	if (flag === undefined) return;
-	throw new RangeError(`${flag} and --network none: nothing answers without a network; leave one of the two out`);
+	throw new RangeError(`${flag} and --network ${network}: ${why}; leave one of the two out`);
+}
+
+/** Each has a process of its own, and routes to all others. */
+const NODES_MAX = 100;
+/** The cluster's DNS is at the tenth address. */
+const SERVICE_ADDRESSES_MIN = 16n;
+
+function requireNetns(options: Omit<PlaneOptions, "cacheFolder">): void {
+	refuseTraffic(options, OWN_NETWORKS);
+	const { nodes, serviceCIDRs } = options;
+	if (nodes > NODES_MAX)
+		throw new RangeError(`--network netns: want at most ${NODES_MAX} nodes, --nodes asks for ${nodes}`);
+	const narrow = serviceCIDRs.find((text) => {
+		const range = parseCIDR(text);
+		return range !== undefined && sizeOf(range) < SERVICE_ADDRESSES_MIN;
+	});
+	if (narrow !== undefined) {
+		throw new RangeError(
+			`--network netns and --service-cluster-ip-range ${narrow}: want at least ${SERVICE_ADDRESSES_MIN} addresses, ` +
+				"for the tenth is that of DNS",
+		);
+	}
+	const problem = netnsProblem();
+	if (problem !== undefined) throw new RangeError(`--network netns: ${problem}`);
 }
 
 /** Of a Pod 10.a.b.c, 127.a.b.c is the stand-in. */

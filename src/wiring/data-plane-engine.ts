@@ -11,7 +11,7 @@ import { GatewayServer } from "../edge/gateway/gateway-server.ts";
 import { HealthCheckServer } from "../edge/health-check-server.ts";
 import { MessagePortStream } from "../edge/message-port-stream.ts";
 import { dialTcp, PodDialer } from "../edge/pod-dialer.ts";
-import { PodListeners } from "../edge/pod-listeners.ts";
+import { loopbackOf, PodListeners } from "../edge/pod-listeners.ts";
 import { reset, splice } from "../edge/splice.ts";
 import { TcpListeners } from "../edge/tcp-listeners.ts";
 import { type AnswerDatagram, UdpListeners } from "../edge/udp-listeners.ts";
@@ -62,10 +62,12 @@ export class DataPlaneEngine {
 	#isSynced = false;
 	readonly #proxy: UserspaceProxy<Duplex>;
 	readonly #podListeners: PodListeners | undefined;
+	readonly #servesNodePorts: boolean;
 
 	constructor(config: DataPlaneConfig, ports: DataPlaneEnginePorts) {
 		this.#send = (message) => ports.send(message);
 		this.#clock = ports.clock;
+		this.#servesNodePorts = config.nodePorts !== false;
 		const ranges = parsed(config.clusterCIDRs);
 		const serviceCIDRs = parsed(config.serviceCIDRs);
 		const zoneRanges = [...ranges, ...serviceCIDRs];
@@ -95,7 +97,10 @@ export class DataPlaneEngine {
 		};
 		if (config.gateway !== undefined) void this.#openGateway(config.gateway, config.clusterDomain, proxyPorts);
 		if (config.dns !== undefined) void this.#openDns(config.dns, ports);
-		this.#podListeners = config.podListeners === true ? new PodListeners({ ...proxyPorts, answerDatagram }) : undefined;
+		this.#podListeners =
+			config.podListeners === true
+				? new PodListeners({ ...proxyPorts, answerDatagram, hostsOf: loopbackOf })
+				: undefined;
 		this.#proxy = new UserspaceProxy(proxyPorts, () => this.#proxies.at(proxyPorts.asNode));
 	}
 
@@ -190,7 +195,8 @@ export class DataPlaneEngine {
 		for (const name of nodes.remove) this.#proxies.removeNode(name);
 		for (const key of services.remove) this.#proxies.removeService(key);
 		for (const service of services.put) this.#proxies.putService(service);
-		for (const key of [...services.remove, ...services.put.map(({ key: put }) => put)]) this.#proxy.serve(key);
+		const changed = [...services.remove, ...services.put.map(({ key }) => key)];
+		if (this.#servesNodePorts) for (const key of changed) this.#proxy.serve(key);
 		// Last: until here the old rules may still send clients to them.
 		for (const key of pods.remove) {
 			this.#podListeners?.remove(key);

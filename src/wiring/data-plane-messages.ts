@@ -19,6 +19,8 @@ export interface DataPlaneConfig {
 	readonly logDecisions?: boolean;
 	/** Pods 10.a.b.c listen at 127.a.b.c, on the ports that their containers name. */
 	readonly podListeners?: boolean;
+	/** False: nothing listens on node ports, for they are in the nodes' own networks. */
+	readonly nodePorts?: boolean;
 	readonly faults?: TrafficFaults;
 	/** Absent: there is no gateway. */
 	readonly gateway?: GatewayConfig;

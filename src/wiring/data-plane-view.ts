@@ -10,6 +10,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { PodInside } from "../kubelet/fleet.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { Informers } from "../machinery/informers.ts";
+import { isClient } from "../plan/client-pod.ts";
 import { hasLiveAddress, isTerminating } from "../plan/pod-facts.ts";
 import { isServedAlike, servedService } from "../plan/service-map/served-service.ts";
 import { serviceNamedBy } from "../plan/service-map/slice-endpoints.ts";
@@ -182,7 +183,7 @@ function proxiedNodeOf(node: Node | undefined): ProxiedNode | undefined {
 
 /** A Pod that runs, as the data plane knows it; undefined when it has no address, or has ended. */
 function echoPodOf(pod: Pod | undefined): EchoPod | undefined {
-	if (pod === undefined || !hasLiveAddress(pod)) return undefined;
+	if (pod === undefined || !hasLiveAddress(pod) || isClient(pod)) return undefined;
 	const { name, namespace = "", uid, labels = {} } = pod.metadata;
 	const { podIP = "", podIPs = [{ ip: podIP }], conditions = [] } = pod.status ?? {};
 	return {

@@ -107,6 +107,21 @@ describe("startDataPlane()", () => {
 		expect(await hostname(port)).toBe("p00003");
 	});
 
+	test("leaves the address of a command's Pod to the command", async () => {
+		const { world, dataPlane } = await harness(0);
+		const [first] = PODS_AT_START;
+		const { metadata } = assertDefined(first, "a Pod");
+		const annotations = { "sliceplane.dev/client": "true" };
+		const object = { ...assertDefined(first, "a Pod"), metadata: { ...metadata, annotations, resourceVersion: "6" } };
+		const ip = object.status?.podIP ?? "";
+		const { signal } = new AbortController();
+		(await dataPlane.dial(ip, 8080, signal)).destroy();
+		world.client.send(PODS, { type: "MODIFIED", object });
+		world.client.send(ENDPOINT_SLICES, { type: "MODIFIED", object: at("7", PODS_AT_START.slice(1)) });
+		await dataPlane.whenApplied("7");
+		await expect(dataPlane.dial(ip, 8080, signal)).rejects.toThrow("no pod has this address");
+	});
+
 	test("tells which Pod answered which request", async () => {
 		const port = await freed(await holdPort());
 		const { world, answered } = await harness(port);

@@ -17,7 +17,7 @@ import type { EventSink } from "../machinery/event-recorder.ts";
 import type { Informers } from "../machinery/informers.ts";
 import type { ListenFailure } from "../proxy/front.ts";
 import { addressText, type ListenProblem } from "../proxy/ports.ts";
-import { type Channel, openChannel } from "./data-plane-channel.ts";
+import { type Channel, type ChannelUser, openChannel } from "./data-plane-channel.ts";
 import type { DataPlaneConfig, DataPlaneUpdate, FromDataPlane } from "./data-plane-messages.ts";
 import { applyMeasurements } from "./data-plane-metrics.ts";
 import { DataPlaneView } from "./data-plane-view.ts";
@@ -35,6 +35,8 @@ export interface DataPlanePorts {
 	answered(request: AnsweredRequest): void;
 	/** Stops the data plane. */
 	readonly signal: AbortSignal;
+	/** Puts something between the plane and its data plane, which `openInner` opens. */
+	openAround?(user: ChannelUser, openInner: (user: ChannelUser) => Channel): Channel;
 }
 
 export interface DataPlane {
@@ -93,10 +95,9 @@ class FollowingDataPlane implements DataPlane {
 		this.dns = this.#dns.port;
 		if (ports.options.gateway === undefined) this.#gateway.failed();
 		if (ports.options.dns === undefined) this.#dns.failed();
-		this.#channel = openChannel(ports.options, ports, {
-			started: () => this.#started(),
-			received: (message) => this.#received(message),
-		});
+		const user = { started: () => this.#started(), received: (message: FromDataPlane) => this.#received(message) };
+		const openInner = (innerUser: ChannelUser): Channel => openChannel(ports.options, ports, innerUser);
+		this.#channel = ports.openAround?.(user, openInner) ?? openInner(user);
 		const unfollow = this.#view.follow(() => this.#flush());
 		this.stopped = aborted(ports.signal).then(() => this.#stop(unfollow));
 	}

@@ -46,8 +46,11 @@ export interface PlaneOptions {
 	readonly requestsInFlight: { readonly readOnly: number; readonly mutating: number };
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
-	/** `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. */
-	readonly network: "none" | "userspace";
+	/**
+	 * `none`: pods have addresses, nothing answers. `userspace`: pods and node ports answer on loopback. `netns`: each
+	 * node is a network namespace (Linux, root).
+	 */
+	readonly network: "none" | "userspace" | "netns";
 	/** `echo`: every container is simulated. `process`: those with a command run as processes of this machine. */
 	readonly runtime: "echo" | "process";
 	/** Where the gateway listens: the way into the cluster for clients of this machine. Loopback unless told otherwise. */

@@ -26,6 +26,7 @@ import { networkRanges } from "./network-ranges.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
 import { type RunningApi, startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
+import type { Netns } from "./start-netns.ts";
 import { type SystemPorts, systemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
@@ -83,6 +84,7 @@ export async function startPlane(
 	setMaxListeners(0, stopping.signal);
 	let isReady = false;
 	let dataPlane: DataPlane | undefined;
+	let netns: Netns | undefined;
 	const logs = new ContainerLogs(system.metrics);
 	const pods = {
 		logs,
@@ -97,16 +99,18 @@ export async function startPlane(
 	try {
 		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, user: { token: api.token } });
 		progress(`API at ${api.url}`);
-		await bootstrap(api.client);
-		await bootstrapAccess(asManager(api.client, "kube-apiserver"));
-		const parts = startParts(api, options, logs, system, stopping.signal);
+		await Promise.all([bootstrap(api.client), bootstrapAccess(asManager(api.client, "kube-apiserver"))]);
+		if (options.network === "netns") netns = await startNetns(options, { ...system, ...api }, progress);
+		const parts = startParts(api, options, logs, system, netns, stopping.signal);
 		dataPlane = parts.dataPlane;
 		await parts.informers.whenSynced(stopping.signal);
+		await netns?.ready();
 		isReady = true;
 		progress(`${counted(options.nodes, "node")}, ${counted(parts.controllers, "controller")}`);
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
-		const gateway = dataPlane === undefined ? undefined : await gatewayOf(dataPlane, api, options);
+		const hasGateway = dataPlane !== undefined && netns === undefined;
+		const gateway = dataPlane === undefined || !hasGateway ? undefined : await gatewayOf(dataPlane, api, options);
 		if (gateway !== undefined) progress(`Gateway at ${placeText(gateway)}, user ${gateway.user}`);
 		if (dataPlane !== undefined && options.dnsListen !== undefined) {
 			const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
@@ -120,11 +124,13 @@ export async function startPlane(
 			async stop() {
 				stopping.abort();
 				await Promise.all([...parts.running, api.stop(STOP_GRACE_MS)]);
+				await netns?.stop();
 			},
 		};
 	} catch (error) {
 		stopping.abort();
 		await api.stop(0);
+		await netns?.stop();
 		throw error;
 	}
 }
@@ -156,6 +162,7 @@ function startParts(
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
+	netns: Netns | undefined,
 	signal: AbortSignal,
 ): Parts {
 	const informers = new Informers({ client, ...system });
@@ -174,8 +181,13 @@ function startParts(
 		...(options.network === "none" ? {} : { prober: new PodProber(network) }),
 		...(processes === undefined ? {} : { runtime: processes }),
 	};
-	const fleet = new Fleet(fleetPorts, { ...options, kubeletVersion: VERSION.api.gitVersion });
-	const listen = { host: options.listen.host, port };
+	const fleet = new Fleet(fleetPorts, {
+		...options,
+		kubeletVersion: VERSION.api.gitVersion,
+		...(netns === undefined ? {} : { nodeAnnotations: (name) => netns.annotationsOf(name) }),
+	});
+	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
+	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
 	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
@@ -185,12 +197,9 @@ function startParts(
 		logDecisions: options.logDecisions,
 		podListeners: options.podListeners,
 		...(options.trafficFaults === undefined ? {} : { faults: options.trafficFaults }),
-		gateway: {
-			...options.gatewayListen,
-			user: GATEWAY_USER,
-			password: token,
-			namespace: "default",
-		},
+		...(netns === undefined
+			? { gateway: { ...options.gatewayListen, user: GATEWAY_USER, password: token, namespace: "default" } }
+			: { nodePorts: false }),
 		clusterDomain: options.clusterDomain,
 		...(options.dnsListen === undefined ? {} : { dns: { ...options.dnsListen, upstreams: options.dnsUpstreams } }),
 	};
@@ -198,7 +207,16 @@ function startParts(
 	dataPlane =
 		options.network === "none"
 			? undefined
-			: startDataPlane({ ...ports, options: dataPlaneOptions, inside, answered, signal });
+			: startDataPlane({
+					...ports,
+					options: dataPlaneOptions,
+					inside,
+					answered,
+					signal,
+					...(netns === undefined
+						? {}
+						: { openAround: (user, openInner) => netns.openAround(user, openInner, informers, signal) }),
+				});
 	const running = [
 		dataPlane?.stopped ?? Promise.resolve(),
 		processes === undefined ? Promise.resolve() : stopped(processes, signal),
@@ -208,6 +226,12 @@ function startParts(
 		informers.run(signal),
 	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));
 	return { informers, dataPlane, controllers: controllers.length, running };
+}
+
+/** Loaded only when it is wanted. */
+async function startNetns(...asked: Parameters<typeof Netns.start>): Promise<Netns> {
+	const loaded = await import("./start-netns.ts");
+	return loaded.Netns.start(...asked);
 }
 
 async function stopped(processes: ProcessRuntime, signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ import type { Informer } from "../machinery/informer.ts";
 import { Informers } from "../machinery/informers.ts";
 import { type NftConfig, nftFamily } from "../plan/nft/config.ts";
 import { type LocalDetection, localPodsOf } from "../plan/nft/local-detection.ts";
+import type { HealthAnswer } from "../plan/service-map/health-check.ts";
 import { isNodeEligible, type ProxyState, proxyHealth } from "../plan/service-map/proxy-health.ts";
 import { FamilyRules } from "../proxy/family-rules.ts";
 import { HealthCheckPorts } from "../proxy/health-check-ports.ts";
@@ -106,9 +107,18 @@ class AttachedProxy {
 			failed: (service, { host, port }, reason) =>
 				log.warn("Failed to listen on a health check node port", { service, host, port, reason }),
 		});
+		const asked = (name: string): ((answer: HealthAnswer) => HealthAnswer) => {
+			const counter = metrics.counter({ name, help: "Answers by status code.", labelNames: ["code"] });
+			return (answer) => {
+				counter.add(1, { code: String(answer.status) });
+				return answer;
+			};
+		};
+		const healthz = asked("kubeproxy_proxy_healthz_total");
+		const livez = asked("kubeproxy_proxy_livez_total");
 		this.#health = new StatusServer({
-			"/healthz": () => proxyHealth(this.#state(), isNodeEligible(this.#nodes.get(options.nodeName))),
-			"/livez": () => proxyHealth(this.#state()),
+			"/healthz": () => healthz(proxyHealth(this.#state(), isNodeEligible(this.#nodes.get(options.nodeName)))),
+			"/livez": () => livez(proxyHealth(this.#state())),
 		});
 		this.#status = new StatusServer({
 			"/healthz": () => plain("ok"),

@@ -21,7 +21,7 @@ describe("wrong usage", () => {
 		{ args: ["up", "--node", "3"], says: /unknown option '--node'\n\(Did you mean --nodes\?\)/ },
 		{ args: ["up", "--nodes", "many"], says: /--nodes <n>.*Want a whole number from 0 to 10000/ },
 		{ args: ["up", "--listen", "here"], says: /Want HOST:PORT, such as 127\.0\.0\.1:6443/ },
-		{ args: ["up", "--network", "tun"], says: /--network <mode>.*Want none or userspace/ },
+		{ args: ["up", "--network", "tun"], says: /--network <mode>.*Want none, userspace or netns/ },
 		{ args: ["up", "--zones", "a,A_B!"], says: /--zones <a,b,c>.*Want names of at most 63 letters, digits/ },
 		{ args: ["up", "--nodes", "300"], says: /has room for 256 nodes, --nodes asks for 300/ },
 		{
@@ -35,8 +35,11 @@ describe("wrong usage", () => {
 		},
 		{ args: ["up", "sh", "-c", "x"], says: /comes after --: sliceplane up -- sh -c x/ },
 		{ args: ["nodes", "--help"], says: /unknown command 'nodes'/ },
+		{ args: ["exec"], says: /missing required argument 'cmd'/ },
+		{ args: ["exec", "-l", "app", "--", "true"], says: /--labels.*Want NAME=VALUE/ },
+		{ args: ["up", "--network", "netns", "--as-node", "n1"], says: /--as-node and --network netns/ },
 		{ args: ["explain", "--help"], says: /explain: not built yet/ },
-		{ args: ["up", "--data-dir", "x"], says: /--data-dir: not built yet/ },
+		{ args: ["up", "--etcd-servers", "http://127.0.0.1:2379"], says: /--etcd-servers: not built yet/ },
 		{ args: ["explain", "svc/web"], says: /explain: not built yet/ },
 		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
 		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },
@@ -76,7 +79,7 @@ describe("help and version", () => {
 		expect(defaults).toEqual(
 			expect.arrayContaining(["127.0.0.1:6443", "30000-32767", "10.244.0.0/16", "50s", "0s", "*"]),
 		);
-		expect(stdout).not.toMatch(/dashboard|netns|\[\]|\{/);
+		expect(stdout).not.toMatch(/dashboard|\[\]|\{/);
 	});
 
 	test("up takes --no-dashboard, which scripts may pass whatever the version", async () => {

