@@ -41,6 +41,8 @@ export interface RunningApi {
 	readonly server: ApiServer;
 	/** The same user, in process. */
 	readonly client: ApiClient;
+	/** One of the plane's own programs, in process: with no more rights than its roles give. */
+	readonly clientAs: (userName: string) => ApiClient;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -118,6 +120,7 @@ export async function startApi(
 		token,
 		server,
 		client: new InProcessClient(server, admin),
+		clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }),
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await close();

@@ -158,7 +158,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, server, port, ca, token }: RunningApi,
+	{ client, clientAs, server, port, ca, token }: RunningApi,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
@@ -188,7 +188,7 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
+	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
 		clusterCIDRs: simulatedRanges(options),

@@ -514,6 +514,26 @@ describe.skipIf(kubectl?.missing !== undefined)("kubectl", () => {
 		expect(bound.stderr).toContain("is attempting to grant RBAC permissions not currently held:");
 	});
 
+	test("sees a controller do nothing without its role, and go on with it", { timeout: 60_000 }, async () => {
+		const name = "system:controller:replicaset-controller";
+		const { stdout: binding } = await run("get", "clusterrolebinding", name, "-o", "json");
+		await run("delete", "clusterrolebinding", name);
+		await run("create", "deployment", "stuck", "--image=i");
+		const count = async (kind: string): Promise<number> =>
+			(await run("get", kind, "-l", "app=stuck", "-o", "name")).stdout.split("\n").length - 1;
+		await expect.poll(() => count("replicasets"), { timeout: 10_000 }).toBe(1);
+		await expect
+			.poll(() => plane.stderr, { timeout: 10_000 })
+			.toContain(
+				'User \\"system:serviceaccount:kube-system:replicaset-controller\\" cannot create resource \\"pods\\"',
+			);
+		expect(await count("pods")).toBe(0);
+		const { metadata, ...rest } = JSON.parse(binding);
+		const again = JSON.stringify({ ...rest, metadata: { name: metadata.name } });
+		await plane.kubectl(kubectl?.path ?? "", ["create", "-f", "-"], again);
+		await expect.poll(() => count("pods"), { timeout: 40_000 }).toBe(1);
+	});
+
 	test("fills roles from those with their label", async () => {
 		const role = {
 			apiVersion: "rbac.authorization.k8s.io/v1",
