@@ -4,7 +4,7 @@ import { Agent, request } from "node:https";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubectlVersions } from "./kubectl-versions.ts";
-import { finished, PROGRAM, RunningPlane } from "./plane.ts";
+import { CACHE, finished, PROGRAM, RunningPlane } from "./plane.ts";
 import { credentialsOf } from "./raw-requests.ts";
 
 const [kubectl] = await kubectlVersions(35);
@@ -26,7 +26,7 @@ interface Asked {
 let plane: RunningPlane;
 let agent: Agent;
 beforeAll(async () => {
-	const file = path.join(import.meta.dirname, "../../.cache/access-tokens.csv");
+	const file = path.join(CACHE, "access-tokens.csv");
 	writeFileSync(file, TOKENS, { mode: 0o600 });
 	plane = await RunningPlane.start(["--token-auth-file", file, "--nodes", "1"]);
 	agent = new Agent({ keepAlive: true, maxSockets: 4, ca: credentialsOf(plane).ca });
@@ -459,7 +459,7 @@ describe.skipIf(kubectl?.missing !== undefined)("kubectl", () => {
 	const Forbidden = /Error from server \(Forbidden\): nodes is forbidden: User "(.*)" cannot list resource "nodes"/;
 
 	test("with a client certificate is the user that it names", async () => {
-		const env = { ...process.env, XDG_CACHE_HOME: path.join(import.meta.dirname, "../../.cache") };
+		const env = { ...process.env, XDG_CACHE_HOME: CACHE };
 		const flags = ["kubeconfig", "--user", "cat", "--group", "cats", "--kubeconfig", plane.kubeconfig];
 		const made = await finished(process.execPath, [PROGRAM, ...flags], { env });
 		expect(made).toMatchObject({ status: 0, stderr: "" });
@@ -524,9 +524,7 @@ describe.skipIf(kubectl?.missing !== undefined)("kubectl", () => {
 		await expect.poll(() => count("replicasets"), { timeout: 10_000 }).toBe(1);
 		await expect
 			.poll(() => plane.stderr, { timeout: 10_000 })
-			.toContain(
-				'User \\"system:serviceaccount:kube-system:replicaset-controller\\" cannot create resource \\"pods\\"',
-			);
+			.toContain('User \\"system:serviceaccount:kube-system:replicaset-controller\\" cannot ');
 		expect(await count("pods")).toBe(0);
 		const { metadata, ...rest } = JSON.parse(binding);
 		const again = JSON.stringify({ ...rest, metadata: { name: metadata.name } });
