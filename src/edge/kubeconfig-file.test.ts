@@ -23,7 +23,7 @@ describe("writeKubeconfig()", () => {
 			apiVersion: "v1",
 			kind: "Config",
 			"current-context": "sliceplane",
-			users: [{ name: "sliceplane", user: { user: { token: "t" } } }],
+			users: [{ name: "sliceplane", user: { token: "t" } }],
 		});
 	});
 
