@@ -1,7 +1,7 @@
 /** From what a client sent to an object of the resource's kind: shapes are checked, unknown fields reported. */
 import { apiVersionOf, type ResourceType } from "../api/resource.ts";
-import { decodeObject } from "../api/schema/decode.ts";
-import { badRequest } from "../api/status.ts";
+import { decodeObject, type WrongBody } from "../api/schema/decode.ts";
+import { type ApiError, badRequest, invalidObject } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { isObject, ownValue } from "../kernel/json.ts";
 import type { RequestContext, WriteFlags } from "./ports.ts";
@@ -20,9 +20,16 @@ export function decodeBody(
 ): KubeObject {
 	const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
 	const decoded = type.decode?.(body, expected) ?? decodeObject(type.schema, body, expected, stored);
-	if (decoded.kind === "wrong") throw badRequest(decoded.message);
+	if (decoded.kind === "wrong") throw refusal(type, decoded, body);
 	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
 	return withMetadata(decoded.object, body);
+}
+
+function refusal({ group }: ResourceType, { message, invalid }: WrongBody, body: unknown): ApiError {
+	if (invalid === undefined) return badRequest(message);
+	const metadata = isObject(body) ? ownValue(body, "metadata") : undefined;
+	const name = isObject(metadata) ? ownValue(metadata, "name") : undefined;
+	return invalidObject({ group, kind: invalid.kind }, typeof name === "string" ? name : "", [invalid.error]);
 }
 
 function reportOddities(

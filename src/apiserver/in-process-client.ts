@@ -5,7 +5,7 @@
  * are the stored ones, frozen and shared, so reading costs nothing.
  */
 import { required } from "../api/field-error.ts";
-import type { ObjectKey, Resource, ResourceType } from "../api/resource.ts";
+import { apiVersionOf, type ObjectKey, type Resource, type ResourceType } from "../api/resource.ts";
 import { expiredWatch, invalidObject, noSuchPath, type Status } from "../api/status.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import type {
@@ -96,7 +96,10 @@ export class InProcessClient implements ApiClient {
 	): Promise<T> {
 		const target = this.#target("create", resource, namespace, "");
 		const context = this.#context(options.signal);
-		return this.#seen(createObject(this.#server.ports, target, object, flagsOf(options), context) as Promise<T>);
+		const { custom, kind } = target.type;
+		// Drafts need not say what they are; bodies of custom objects must.
+		const body = custom === undefined ? object : { apiVersion: apiVersionOf(target.type), kind, ...object };
+		return this.#seen(createObject(this.#server.ports, target, body, flagsOf(options), context) as Promise<T>);
 	}
 
 	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {

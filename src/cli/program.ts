@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
 import { addDnsCommand } from "./dns.ts";
 import { addExecCommands } from "./exec.ts";
+import { addExplainCommand } from "./explain.ts";
 import { addFailCommands } from "./fail.ts";
 import { addKubeconfigCommand } from "./kubeconfig.ts";
 import { addProxyCommand } from "./proxy.ts";
@@ -14,7 +15,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "explain", "migrate"] as const;
+const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -26,6 +27,7 @@ export function program(setStatus: (status: number) => void): Command {
 		.addHelpText("after", "\nExample:\n  $ sliceplane up\n  $ KUBECONFIG=.sliceplane/kubeconfig kubectl get nodes\n");
 	addUpCommand(root, setStatus);
 	addExecCommands(root, setStatus);
+	addExplainCommand(root, setStatus);
 	addFailCommands(root);
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);

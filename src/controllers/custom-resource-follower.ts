@@ -7,8 +7,8 @@ import type { Informers } from "../machinery/informers.ts";
 
 export interface CustomResourceHandlers {
 	added(resource: Resource): void;
-	/** Its informer has ended. */
-	removed(resource: Resource): void;
+	/** Its informer has ended. @param isGone The definition is gone, and so are its objects. */
+	removed(resource: Resource, isGone: boolean): void;
 }
 
 export class CustomResourceFollower {
@@ -27,7 +27,7 @@ export class CustomResourceFollower {
 		this.#informers.of(CUSTOM_RESOURCE_DEFINITIONS).addHandlers({
 			added: (definition) => this.#see(definition),
 			updated: (_old, definition) => this.#see(definition),
-			deleted: ({ metadata }) => this.#drop(metadata.uid),
+			deleted: ({ metadata }) => this.#drop(metadata.uid, true),
 		});
 	}
 
@@ -47,17 +47,17 @@ export class CustomResourceFollower {
 		const [resource] = customResources(definition);
 		const known = this.#followed.get(uid);
 		if (known !== undefined && resource !== undefined && known.version === resource.version) return;
-		this.#drop(uid);
+		this.#drop(uid, false);
 		if (resource === undefined) return;
 		this.#followed.set(uid, resource);
 		this.#handlers.added(resource);
 	}
 
-	#drop(uid: string): void {
+	#drop(uid: string, isGone: boolean): void {
 		const resource = this.#followed.get(uid);
 		if (resource === undefined) return;
 		this.#followed.delete(uid);
 		this.#informers.drop(resource);
-		this.#handlers.removed(resource);
+		this.#handlers.removed(resource, isGone);
 	}
 }

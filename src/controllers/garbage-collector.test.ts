@@ -1,7 +1,17 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Resource } from "../api/resource.ts";
-import { DEPLOYMENTS, ENDPOINT_SLICES, NODES, PODS, REPLICA_SETS, SERVICES } from "../api/resource-names.ts";
+import {
+	CONFIG_MAPS,
+	CUSTOM_RESOURCE_DEFINITIONS,
+	DEPLOYMENTS,
+	ENDPOINT_SLICES,
+	NODES,
+	PODS,
+	REPLICA_SETS,
+	SERVICES,
+} from "../api/resource-names.ts";
 import { ApiError } from "../api/status.ts";
+import { customResources } from "../api/structural/custom-resources.ts";
 import type { KubeObject, OwnerReference } from "../api/types/meta.ts";
 import { type Faults, FaultyClient } from "../testing/faulty-client.ts";
 import { createPod, deploy, listed, patched } from "../testing/plane-steps.ts";
@@ -329,4 +339,47 @@ test("what is owned by an object that came and went unseen is collected", async 
 	release();
 	await plane.advance(5_000);
 	expect(await listed(plane, ENDPOINT_SLICES)).toEqual([]);
+});
+
+describe("what a custom object owns", () => {
+	const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } };
+	const key = { namespace: "", name: "things.example.com" };
+
+	/** ConfigMap `owned` of the Thing `t`. */
+	async function ownedByThing(): Promise<void> {
+		await started({ nodes: 0 });
+		const names = { plural: "things", kind: "Thing" };
+		const spec = { group: "example.com", scope: "Namespaced", names, versions: [version] } as const;
+		await plane.client.create(CUSTOM_RESOURCE_DEFINITIONS, "", { metadata: { name: key.name }, spec });
+		await plane.settle();
+		const [things] = customResources(await plane.client.get(CUSTOM_RESOURCE_DEFINITIONS, key));
+		if (things === undefined) throw new Error("Things must be served");
+		const thing = await plane.client.create(things, "default", {
+			apiVersion: "example.com/v1",
+			kind: "Thing",
+			metadata: { name: "t" },
+		});
+		const metadata = { name: "owned", ownerReferences: [ownedBy(thing)] };
+		await plane.client.create(CONFIG_MAPS, "default", { metadata });
+		await plane.advance(1_000);
+	}
+
+	const left = async (): Promise<readonly string[]> =>
+		(await listed(plane, CONFIG_MAPS)).map(({ metadata }) => metadata.name).filter((name) => name === "owned");
+
+	test("goes with it when its definition goes", async () => {
+		await ownedByThing();
+		expect(await left()).toEqual(["owned"]);
+		await plane.client.delete(CUSTOM_RESOURCE_DEFINITIONS, key);
+		await plane.advance(5_000);
+		expect(await left()).toEqual([]);
+	});
+
+	test("stays when its definition is only no longer served", async () => {
+		await ownedByThing();
+		const body = { spec: { versions: [{ ...version, served: false }] } };
+		await plane.client.patch(CUSTOM_RESOURCE_DEFINITIONS, key, { type: "merge", body });
+		await plane.advance(5_000);
+		expect(await left()).toEqual(["owned"]);
+	});
 });

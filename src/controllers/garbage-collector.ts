@@ -15,8 +15,9 @@ import {
 	waitsInForeground,
 	waitsToOrphan,
 } from "../plan/garbage.ts";
+import { AbsentOwners } from "./absent-owners.ts";
 import { CustomResourceFollower } from "./custom-resource-follower.ts";
-import { type GraphNode, ObjectGraph } from "./object-graph.ts";
+import { type GraphNode, isMeant, ObjectGraph } from "./object-graph.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
 const WORKERS = 20;
@@ -28,6 +29,7 @@ export class GarbageCollector implements Controller, Reconciler {
 	/** Resources that come and go with their definitions, by the name of that and their uid. */
 	readonly #custom: CustomResourceFollower;
 	readonly #graph = new ObjectGraph();
+	readonly #absent = new AbsentOwners();
 	/** Keys are uids. */
 	readonly #queue: WorkQueue<string>;
 
@@ -38,8 +40,8 @@ export class GarbageCollector implements Controller, Reconciler {
 		this.#queue = ports.queues.make({ name: "garbage_collector" });
 		this.#custom = new CustomResourceFollower(ports.informers, {
 			added: (resource) => this.#follow(resource),
-			removed: (resource) => {
-				for (const { object } of this.#graph.of(resource)) this.#forget(object);
+			removed: (resource, isGone) => {
+				for (const { object } of this.#graph.of(resource)) this.#forget(object, isGone);
 			},
 		});
 	}
@@ -66,7 +68,7 @@ export class GarbageCollector implements Controller, Reconciler {
 		this.#ports.informers.of(resource).addHandlers({
 			added: (object) => this.#see(resource, object),
 			updated: (_old, object) => this.#see(resource, object),
-			deleted: (object) => this.#forget(object),
+			deleted: (object) => this.#forget(object, true),
 		});
 	}
 
@@ -74,6 +76,7 @@ export class GarbageCollector implements Controller, Reconciler {
 		const known = this.#graph.get(object.metadata.uid)?.object;
 		this.#graph.put(resource, object);
 		const { uid } = object.metadata;
+		this.#absent.remove(uid);
 		if (waitsInForeground(object) || waitsToOrphan(object)) this.#queue.add(uid);
 		else if (this.#mayBeGarbage(object, known)) this.#queue.add(uid);
 		this.#tellWaiting(object);
@@ -99,10 +102,13 @@ export class GarbageCollector implements Controller, Reconciler {
 		});
 	}
 
-	#forget(object: KubeObject): void {
-		for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) {
-			this.#queue.add(dependent.object.metadata.uid);
-		}
+	/** @param isGone It was deleted, not only lost from sight. */
+	#forget(object: KubeObject, isGone: boolean): void {
+		const { uid } = object.metadata;
+		const dependents = this.#graph.dependentsOf(uid);
+		const node = this.#graph.get(uid);
+		if (isGone && node !== undefined && dependents.length > 0) this.#absent.add(node);
+		for (const dependent of dependents) this.#queue.add(dependent.object.metadata.uid);
 		this.#graph.remove(object);
 		this.#tellWaiting(object);
 	}
@@ -131,7 +137,7 @@ export class GarbageCollector implements Controller, Reconciler {
 			this.#resources.find(
 				(served) => served.kind === reference.kind && apiVersionOf(served) === reference.apiVersion,
 			) ?? this.#custom.ofKind(reference.apiVersion, reference.kind);
-		if (resource === undefined) return "unknown";
+		if (resource === undefined) return this.#absent.has(reference, object) ? "absent" : "unknown";
 		const namespace = resource.namespaced ? (object.metadata.namespace ?? "") : "";
 		const owner = await ignoreNotFound(this.#ports.client.get(resource, { namespace, name: reference.name }));
 		if (owner === undefined || owner.metadata.uid !== reference.uid) return "absent";
@@ -226,12 +232,4 @@ const UNSEEN_OWNER_RETRY_MS = 1_000;
 
 function placeOf(object: KubeObject): ObjectKey {
 	return splitKey(keyOf(object));
-}
-
-/** Group, kind and name must agree, and a namespaced owner must live where its dependent does. */
-function isMeant({ resource, object }: GraphNode, reference: OwnerReference, dependent: KubeObject): boolean {
-	const [group = ""] = reference.apiVersion.includes("/") ? reference.apiVersion.split("/") : [];
-	if (resource.kind !== reference.kind || resource.group !== group) return false;
-	if (object.metadata.name !== reference.name) return false;
-	return !resource.namespaced || object.metadata.namespace === dependent.metadata.namespace;
 }

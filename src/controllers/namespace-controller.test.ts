@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Resource } from "../api/resource.ts";
 import {
+	CONFIG_MAPS,
 	DEPLOYMENTS,
 	ENDPOINT_SLICES,
 	EVENTS,
@@ -78,11 +79,11 @@ describe("a namespace that is deleted", () => {
 		const log = new WatchLog(plane);
 		await remove();
 		await plane.until("it is gone", () => plane.informers.of(NAMESPACES).get("demo") === undefined, 120_000);
-		// 5 s of grace, 7 s to stop; the next look is 30/2 + 1 seconds after the first.
+		// 5 s of grace, 7 s to stop. What the first look wrote brings another 5 s later; the next is 30/2 + 1 seconds on.
 		expect(goneAt(log, PODS)).toBe(12_000);
 		for (const resource of [SERVICES, ENDPOINT_SLICES, DEPLOYMENTS, REPLICA_SETS])
-			expect(goneAt(log, resource)).toBe(21_000);
-		expect(goneAt(log, NAMESPACES)).toBe(21_000);
+			expect(goneAt(log, resource)).toBe(26_000);
+		expect(goneAt(log, NAMESPACES)).toBe(26_000);
 		for (const resource of [PODS, SERVICES, ENDPOINT_SLICES, EVENTS]) expect(await count(resource)).toBe(0);
 	});
 
@@ -155,8 +156,8 @@ describe("a namespace that is deleted", () => {
 		const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
 		await plane.client.patch(SERVICES, { namespace: "demo", name: "held" }, patch);
 		await plane.advance(60_000);
-		// Looks at 5 and 21 s; then every 15/2 + 1 seconds.
-		expect(goneAt(log, NAMESPACES)).toBe(21_000 + 5 * 8_000);
+		// Looks at 5, 10 and 15 s, each 5 s after something was written; then every 15/2 + 1 seconds.
+		expect(goneAt(log, NAMESPACES)).toBe(15_000 + 6 * 8_000);
 	});
 
 	test("waits for Pods that are held by a finalizer, and deletes nothing else before", async () => {
@@ -183,6 +184,57 @@ describe("a namespace that is deleted", () => {
 		await plane.advance(60_000);
 		const namespace = await plane.client.get(NAMESPACES, { namespace: "", name: "demo" });
 		expect(namespace.spec?.finalizers).toEqual(["example.com/f"]);
+	});
+
+	const conditions = async (): Promise<readonly string[]> => {
+		const namespace = await plane.client.get(NAMESPACES, { namespace: "", name: "demo" });
+		return (namespace.status?.conditions ?? []).map(
+			({ type, status, reason, message, lastTransitionTime }) =>
+				`${type}=${status} ${reason}: ${message} (${lastTransitionTime?.slice(17, 19)})`,
+		);
+	};
+	const Quiet = [
+		"NamespaceDeletionDiscoveryFailure=False ResourcesDiscovered: All resources successfully discovered (05)",
+		"NamespaceDeletionGroupVersionParsingFailure=False ParsedGroupVersions: All legacy kube types successfully parsed (05)",
+		"NamespaceDeletionContentFailure=False ContentDeleted: All content successfully deleted, may be waiting on finalization (05)",
+	];
+
+	test("says in its conditions what is left, and what holds it", async () => {
+		plane = await startTestPlane();
+		await plane.client.create(NAMESPACES, "", { metadata: { name: "demo" } });
+		const finalizers = ["a.b/c"];
+		await plane.client.create(CONFIG_MAPS, "demo", { metadata: { name: "held", finalizers } });
+		await plane.client.create(SERVICES, "demo", {
+			metadata: { name: "held", finalizers },
+			spec: { ports: [{ port: 80 }] },
+		});
+		await remove();
+		expect(await conditions()).toEqual([]);
+		await plane.advance(6_000);
+		expect(await conditions()).toEqual([
+			...Quiet,
+			"NamespaceContentRemaining=True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances, services. has 1 resource instances (05)",
+			"NamespaceFinalizersRemaining=True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a.b/c in 2 resource instances (05)",
+		]);
+		const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+		await plane.client.patch(SERVICES, { namespace: "demo", name: "held" }, patch);
+		await plane.advance(10_000);
+		expect((await conditions()).slice(3)).toEqual([
+			"NamespaceContentRemaining=True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances (05)",
+			"NamespaceFinalizersRemaining=True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a.b/c in 1 resource instances (05)",
+		]);
+	});
+
+	test("that is empty but held by others says that everything went", async () => {
+		plane = await startTestPlane();
+		await plane.client.create(NAMESPACES, "", { metadata: { name: "demo" }, spec: { finalizers: ["example.com/f"] } });
+		await remove();
+		await plane.advance(20_000);
+		expect(await conditions()).toEqual([
+			...Quiet,
+			"NamespaceContentRemaining=False ContentRemoved: All content successfully removed (05)",
+			"NamespaceFinalizersRemaining=False ContentHasNoFinalizers: All content-preserving finalizers finished (05)",
+		]);
 	});
 
 	test("goes on where an earlier controller stopped", async () => {

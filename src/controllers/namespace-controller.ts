@@ -9,7 +9,9 @@ import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery
 import { ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { Informer } from "../machinery/informer.ts";
 import type { WorkQueue } from "../machinery/work-queue.ts";
+import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
+import { NamespaceContent } from "./namespace-content.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
 const WORKERS = 10;
@@ -18,6 +20,13 @@ const GRACE_MS = 5_000;
 /** Time for whoever holds what is left by a finalizer. */
 const FINALIZER_SECONDS = 15;
 const FINALIZER = "kubernetes";
+
+interface Emptied {
+	/** How long what is left may need; undefined when nothing is left. */
+	readonly waitSeconds: number | undefined;
+	/** The first of what went wrong. */
+	readonly failure: Error | undefined;
+}
 
 export class NamespaceController implements Controller, Reconciler {
 	readonly name = "namespace-controller";
@@ -49,7 +58,10 @@ export class NamespaceController implements Controller, Reconciler {
 	async reconcile(name: string): Promise<Outcome> {
 		const namespace = this.#namespaces.get(name);
 		if (namespace?.metadata.deletionTimestamp === undefined) return SETTLED;
-		const waitSeconds = await this.#empty(namespace);
+		const content = new NamespaceContent();
+		const { waitSeconds, failure } = await this.#empty(namespace, content);
+		await this.#tell(name, content);
+		if (failure !== undefined) throw failure;
 		if (waitSeconds !== undefined) {
 			const afterMs = (Math.floor(waitSeconds / 2) + 1) * 1000;
 			return { kind: "recheck", afterMs, why: "content is left" };
@@ -58,21 +70,45 @@ export class NamespaceController implements Controller, Reconciler {
 		return SETTLED;
 	}
 
-	/** Asks for everything to go. Resolves with how long what is left may need; undefined when nothing is left. */
-	async #empty(namespace: Namespace): Promise<number | undefined> {
+	/** Asks for everything to go, and notes what is left. What fails does not keep the rest. */
+	async #empty(namespace: Namespace, content: NamespaceContent): Promise<Emptied> {
 		const { name } = namespace.metadata;
-		const pods = await this.#emptied(PODS, name);
-		if (pods.length > 0) return this.#graceSeconds(pods, namespace) || secondsForFinalizers(pods);
-		let left: number | undefined;
-		const custom = this.#definitions
-			.list()
-			.flatMap(customResources)
-			.filter(({ namespaced }) => namespaced);
-		for (const resource of [...this.#resources, ...custom]) {
-			const items = await this.#emptied(resource, name);
-			if (items.length > 0) left = Math.max(left ?? 0, secondsForFinalizers(items));
+		let failure: Error | undefined;
+		let waitSeconds: number | undefined;
+		const empty = async (resource: Resource): Promise<readonly KubeObject[]> => {
+			try {
+				const items = await this.#emptied(resource, name);
+				content.add(resource, items);
+				if (items.length > 0) waitSeconds = Math.max(waitSeconds ?? 0, secondsForFinalizers(items));
+				return items;
+			} catch (error) {
+				const fault = error instanceof Error ? error : new Error(String(error));
+				content.addFailure(fault.message);
+				failure ??= fault;
+				return [];
+			}
+		};
+		const pods = (await empty(PODS)) as readonly Pod[];
+		if (pods.length > 0 && waitSeconds !== undefined) {
+			return { waitSeconds: this.#graceSeconds(pods, namespace) || waitSeconds, failure };
 		}
-		return left;
+		if (failure !== undefined) return { waitSeconds, failure };
+		const custom = this.#definitions.list().flatMap(customResources);
+		for (const resource of [...this.#resources, ...custom.filter(({ namespaced }) => namespaced)])
+			await empty(resource);
+		return { waitSeconds, failure };
+	}
+
+	/** Writes down what is left, when that is news. */
+	async #tell(name: string, content: NamespaceContent): Promise<void> {
+		const { client, clock } = this.#ports;
+		const namespace = await ignoreNotFound(client.get(NAMESPACES, { namespace: "", name }));
+		if (namespace === undefined) return;
+		const known = namespace.status?.conditions ?? [];
+		const conditions = content.conditions(known, timestamp(clock.wallMs()));
+		if (conditions === known) return;
+		const next = { ...namespace, status: { ...namespace.status, conditions } };
+		await ignoreNotFound(client.update(NAMESPACES, next, { subresource: "status" }));
 	}
 
 	/** Deletes what is there, and resolves with what is still there; of a resource that is no longer served, nothing. */

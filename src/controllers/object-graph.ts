@@ -63,3 +63,11 @@ export class ObjectGraph {
 		}
 	}
 }
+
+/** Group, kind and name must agree, and a namespaced owner must live where its dependent does. */
+export function isMeant({ resource, object }: GraphNode, reference: OwnerReference, dependent: KubeObject): boolean {
+	const [group = ""] = reference.apiVersion.includes("/") ? reference.apiVersion.split("/") : [];
+	if (resource.kind !== reference.kind || resource.group !== group) return false;
+	if (object.metadata.name !== reference.name) return false;
+	return !resource.namespaced || object.metadata.namespace === dependent.metadata.namespace;
+}

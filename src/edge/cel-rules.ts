@@ -7,9 +7,11 @@
  */
 import { Environment } from "@marcbachmann/cel-js";
 import { parseCIDR, parseIP } from "../api/ip.ts";
+import { aligned } from "../api/structural/align.ts";
 import { compilePattern, StepBudget } from "../api/structural/pattern.ts";
 import type { CompiledRule, RuleCompilation, RuleCompiler, RuleResult } from "../api/structural/rules.ts";
 import type { RuleProps, SchemaProps } from "../api/structural/schema-props.ts";
+import { isNode, ruleMistake } from "./cel-mistakes.ts";
 import { celValue, type Measured } from "./cel-values.ts";
 
 /** Visits of parts of an expression: about a tenth of a second. */
@@ -55,6 +57,8 @@ export class CelRules implements RuleCompiler {
 		if (condition.type !== "bool" && condition.type !== "dyn") {
 			return { kind: "wrong", field: "rule", why: "must evaluate to a bool" };
 		}
+		const mistake = ruleMistake(condition.evaluate.ast, schema, LINEAR);
+		if (mistake !== undefined) return { kind: "wrong", field: "rule", why: mistake };
 		const message = rule.messageExpression === undefined ? undefined : this.#parse(rule.messageExpression);
 		if (typeof message === "string") return { kind: "wrong", field: "messageExpression", why: message };
 		if (message !== undefined && message.type !== "string" && message.type !== "dyn") {
@@ -86,7 +90,7 @@ export class CelRules implements RuleCompiler {
 				const measured: Measured = { itemsMax: 1, charactersMax: 1 };
 				const values = {
 					self: celValue(self, schema, measured),
-					oldSelf: oldSelf === undefined ? null : celValue(oldSelf, schema, measured),
+					oldSelf: oldSelf === undefined ? null : celValue(aligned(oldSelf, self, schema), schema, measured),
 				};
 				const result = this.#evaluate(condition, values, measured);
 				if (result.kind === "failed") return result;
@@ -159,15 +163,6 @@ interface AstShape {
 	readonly binds: boolean;
 }
 
-interface AstNode {
-	readonly op: unknown;
-	readonly args: unknown;
-}
-
-function isNode(value: unknown): value is AstNode {
-	return typeof value === "object" && value !== null && "op" in value && "args" in value;
-}
-
 function shapeOf(root: unknown): AstShape {
 	const shape = { nodes: 0, depth: 0, usesOldSelf: false, binds: false };
 	const visit = (value: unknown, within: number): void => {
@@ -185,7 +180,7 @@ function shapeOf(root: unknown): AstShape {
 	return shape;
 }
 
-function methodOf({ op, args }: AstNode): string {
+function methodOf({ op, args }: { readonly op: unknown; readonly args: unknown }): string {
 	return op === "rcall" && Array.isArray(args) ? String(args[0]) : "";
 }
 
@@ -221,5 +216,8 @@ function withKubernetesFunctions(environment: Environment): Environment {
 
 function firstLine(error: unknown): string {
 	const text = error instanceof Error ? error.message : String(error);
-	return (text.split("\n")[0] ?? "").replaceAll(LINEAR, "matches");
+	return (text.split("\n")[0] ?? "")
+		.replaceAll(LINEAR, "matches")
+		.replace(/^No such key: index out of bounds, index (-?\d+).*/, "index out of bounds: $1")
+		.replace(/^No such key/, "no such key");
 }

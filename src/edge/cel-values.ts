@@ -1,7 +1,8 @@
-/** Values of custom objects as the CEL library wants them: integers are bigint, times are dates. */
+/** Values of custom objects as the CEL library wants them: integers are bigint, times are dates, base64 is bytes. */
 import { schemaOf } from "../api/structural/prune.ts";
 import { additionalOf, itemsOf, type SchemaProps } from "../api/structural/schema-props.ts";
 import { isObject } from "../kernel/json.ts";
+import { celDuration } from "./cel-duration.ts";
 
 /** How large the largest parts of a value are: what a rule may cost follows from it. */
 export interface Measured {
@@ -32,7 +33,9 @@ function celText(value: string, schema: SchemaProps | undefined): unknown {
 		const atMs = Date.parse(value);
 		return Number.isNaN(atMs) ? value : new Date(atMs);
 	}
-	return value;
+	if (schema?.format === "duration") return celDuration(value) ?? value;
+	// A Buffer is no list of bytes to the library.
+	return schema?.format === "byte" ? Uint8Array.from(Buffer.from(value, "base64")) : value;
 }
 
 function celObject(value: Record<string, unknown>, schema: SchemaProps | undefined, measured: Measured): unknown {

@@ -5,9 +5,9 @@ import { badRequest } from "../api/status.ts";
 import type { BodyCodecs } from "../apiserver/http/body.ts";
 
 export const bodyCodecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> } = {
-	async parseYaml(text) {
+	async parseYaml(text, repeated) {
 		const { parseYaml } = await import("../edge/codec/yaml.ts");
-		const parsed = await parseYaml(text);
+		const parsed = await parseYaml(text, repeated);
 		if (parsed.kind === "malformed") throw badRequest(`error converting YAML to JSON: ${parsed.message}`);
 		return parsed.value;
 	},

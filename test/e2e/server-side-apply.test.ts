@@ -17,6 +17,30 @@ function service(name: string, labels: Readonly<Record<string, string>>): string
 	return JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec });
 }
 
+const DEFINITION = JSON.stringify({
+	apiVersion: "apiextensions.k8s.io/v1",
+	kind: "CustomResourceDefinition",
+	metadata: { name: "things.t8.io" },
+	spec: {
+		group: "t8.io",
+		scope: "Namespaced",
+		names: { plural: "things", singular: "thing", kind: "Thing" },
+		versions: [
+			{
+				name: "v1",
+				served: true,
+				storage: true,
+				schema: {
+					openAPIV3Schema: {
+						type: "object",
+						properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
+					},
+				},
+			},
+		],
+	},
+});
+
 describe.each(await kubectlVersions(28, 32, 35))("$name", ({ name: version, path: binary, missing }) => {
 	const name = `web-${version.slice(-2)}`;
 	const run = (input: string, ...args: readonly string[]): Promise<Finished> => plane.kubectl(binary, args, input);
@@ -42,6 +66,20 @@ describe.each(await kubectlVersions(28, 32, 35))("$name", ({ name: version, path
 		expect(await get("{.metadata.labels}")).toBe("");
 		expect(await run(service(name, { team: "c" }), "diff", "--server-side", "-f", "-")).toMatchObject({ status: 1 });
 		await run("", "delete", "service", name);
+	});
+
+	test.skipIf(missing !== undefined)("takes over a custom object that was applied on the client's side", async () => {
+		const thing = (size: number): string =>
+			JSON.stringify({ apiVersion: "t8.io/v1", kind: "Thing", metadata: { name }, spec: { size } });
+		await run(DEFINITION, "apply", "-f", "-");
+		await run("", "wait", "--for=condition=established", "crd", "things.t8.io", "--timeout=20s");
+		await run(thing(1), "apply", "-f", "-");
+		expect(await run(thing(2), "apply", "--server-side", "-f", "-")).toMatchObject({ status: 0, stderr: "" });
+		const path = "jsonpath={.spec.size} {range .metadata.managedFields[*]}{.manager}={.operation} {end}";
+		const { stdout } = await run("", "get", "thing", name, "--show-managed-fields", "-o", path);
+		expect(stdout).toMatch(/^2 .*kubectl=Apply /);
+		expect(stdout).not.toContain("kubectl-client-side-apply");
+		await run("", "delete", "thing", name);
 	});
 
 	test.skipIf(missing !== undefined)("takes over what was applied on the client's side", async () => {

@@ -1,6 +1,15 @@
 /** What differs between two states of an object, as paths. */
 import { deepEqual, isObject } from "../../kernel/json.ts";
-import { below, EMPTY_SET, type FieldSet, type Fields, LEAF, LooseFields, settled } from "./field-set.ts";
+import {
+	below,
+	EMPTY_SET,
+	type FieldSet,
+	type Fields,
+	LEAF,
+	LooseFields,
+	settled,
+	withoutSubtrees,
+} from "./field-set.ts";
 import { fieldElement } from "./path-element.ts";
 import { presentFields } from "./present-fields.ts";
 import type { ApplyShape, KeyedListShape } from "./shape.ts";
@@ -50,11 +59,12 @@ export function compareLoosely(
 	skipped: FieldSet = EMPTY_SET,
 ): LooseComparison | undefined {
 	if (old === next) return undefined;
-	if (old === undefined) return { written: presentFields(shape, next), removed: EMPTY_SET };
-	if (next === undefined) return { written: EMPTY_SET, removed: presentFields(shape, old) };
+	const whole = (value: unknown): FieldSet => withoutSubtrees(presentFields(shape, value), skipped);
+	if (old === undefined) return { written: whole(next), removed: EMPTY_SET };
+	if (next === undefined) return { written: EMPTY_SET, removed: whole(old) };
 	const known = deduced(shape, next);
 	if (shape.kind === "untyped" && known.kind !== deduced(shape, old).kind) {
-		return { written: presentFields(shape, next), removed: presentFields(shape, old) };
+		return { written: whole(next), removed: whole(old) };
 	}
 	switch (known.kind) {
 		case "atom":

@@ -6,6 +6,7 @@
  * Every write passes here, so the walk allocates nothing but its result.
  */
 import { isObject, ownValue, setOwn } from "../../kernel/json.ts";
+import type { FieldError } from "../field-error.ts";
 import { canonicalQuantity } from "../quantity.ts";
 import { DEPTH_MAX, isDeeperThan } from "./depth.ts";
 import type { Field, Scalar } from "./notation.ts";
@@ -30,6 +31,8 @@ export interface WrongBody {
 	readonly kind: "wrong";
 	/** The message of a 400. */
 	readonly message: string;
+	/** The body can be read, but is not valid: a 422 of this kind of object instead. */
+	readonly invalid?: { readonly kind: string; readonly error: FieldError };
 }
 
 /**
@@ -71,9 +74,11 @@ export function headOf(value: unknown, expected: TypeMeta): { readonly kind: "ok
 	if (given.kind !== expected.kind) {
 		return wrong(given, expected, `converting (v1.${given.kind}) to (v1.${expected.kind}): unknown conversion`);
 	}
-	if (given.apiVersion === expected.apiVersion) return { kind: "ok" };
-	const [inData, wanted] = [given.apiVersion, expected.apiVersion];
-	const message = `the API version in the data (${inData}) does not match the expected API version (${wanted})`;
+	return given.apiVersion === expected.apiVersion ? { kind: "ok" } : wrongVersion(given.apiVersion, expected);
+}
+
+export function wrongVersion(given: string, { apiVersion }: TypeMeta): WrongBody {
+	const message = `the API version in the data (${given}) does not match the expected API version (${apiVersion})`;
 	return { kind: "wrong", message };
 }
 

@@ -39,7 +39,7 @@ export type Scalar =
 
 export interface ListMapKey {
 	readonly name: string;
-	readonly default?: string;
+	readonly default?: string | number | boolean;
 }
 
 export interface Field {

@@ -1,7 +1,7 @@
 /** How server-side apply sees objects of a custom resource: what its schema says of lists and maps. */
 
 import { shapeOfMessage } from "../apply/message-shape.ts";
-import { type ApplyShape, ATOM, type ScalarKind, UNTYPED } from "../apply/shape.ts";
+import { type ApplyShape, ATOM, type ScalarKind, type StructShape, UNTYPED } from "../apply/shape.ts";
 import { schemaOf } from "./prune.ts";
 import { additionalOf, itemsOf, type SchemaProps } from "./schema-props.ts";
 
@@ -11,13 +11,14 @@ const shapes = new WeakMap<SchemaProps, ApplyShape>();
 export function shapeOfResource(schema: SchemaProps): ApplyShape {
 	const known = shapes.get(schema);
 	if (known !== undefined) return known;
-	const shape = resourceStruct(schema);
+	// Every object has metadata, which nobody adds; what is embedded need not have any.
+	const shape: ApplyShape = { ...resourceStruct(schema), alwaysThere: ["metadata"] };
 	shapes.set(schema, shape);
 	return shape;
 }
 
 /** What every resource has, beside what its schema names. */
-function resourceStruct(schema: SchemaProps): ApplyShape {
+function resourceStruct(schema: SchemaProps): StructShape {
 	return {
 		kind: "struct",
 		fieldOf(name) {
@@ -39,7 +40,7 @@ function isOpen(schema: SchemaProps): boolean {
 }
 
 function shapeOfSchema(schema: SchemaProps): ApplyShape {
-	if (schema["x-kubernetes-embedded-resource"] === true) return shapeOfResource(schema);
+	if (schema["x-kubernetes-embedded-resource"] === true) return resourceStruct(schema);
 	if (schema["x-kubernetes-int-or-string"] === true) return ATOM;
 	switch (schema.type) {
 		case "array":
@@ -75,11 +76,15 @@ function shapeOfList(schema: SchemaProps): ApplyShape {
 		case "map": {
 			const keys = (schema["x-kubernetes-list-map-keys"] ?? []).map((name) => {
 				const fallback = items === undefined ? undefined : schemaOf(items, name)?.default;
-				return typeof fallback === "string" ? { name, default: fallback } : { name };
+				return isKeyValue(fallback) ? { name, default: fallback } : { name };
 			});
 			return { kind: "keyed-list", keys, of: items === undefined ? UNTYPED : shapeOfSchema(items) };
 		}
 		default:
 			return { kind: "atom", of: "list" };
 	}
+}
+
+function isKeyValue(value: unknown): value is string | number | boolean {
+	return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

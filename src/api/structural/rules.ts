@@ -4,6 +4,7 @@
  */
 import { isObject, ownValue } from "../../kernel/json.ts";
 import { type FieldError, type FieldErrorType, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import { withSchemaDefaults } from "./defaults.ts";
 import { fieldNames, parseJsonPath } from "./json-path.ts";
 import { schemaOf } from "./prune.ts";
 import { counterpart } from "./ratchet.ts";
@@ -41,7 +42,27 @@ export function ruleErrors(
 	path: string,
 	compiler: RuleCompiler | undefined,
 ): readonly FieldError[] {
-	return errorsBelow(schema, path, undefined, compiler);
+	const errors = errorsBelow(schema, path, undefined, compiler);
+	return errors.length > 0 ? errors : defaultsBelow(schema, path, compiler);
+}
+
+/** A default must keep the rules that it will be held to. */
+function defaultsBelow(schema: SchemaProps, path: string, compiler: RuleCompiler | undefined): readonly FieldError[] {
+	if (!hasRules(schema)) return [];
+	const additional = additionalOf(schema);
+	const items = itemsOf(schema);
+	const broken =
+		schema.default === undefined
+			? []
+			: ruleProblems(withSchemaDefaults(schema.default, schema), undefined, schema, compiler, []);
+	return [
+		...broken.map(({ error }) => ({ ...error, field: `${path}.default.${error.field}`.replace(/\.(?:<nil>)?$/, "") })),
+		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+			defaultsBelow(property, `${path}.properties[${name}]`, compiler),
+		),
+		...(additional === undefined ? [] : defaultsBelow(additional, `${path}.additionalProperties`, compiler)),
+		...(items === undefined ? [] : defaultsBelow(items, `${path}.items`, compiler)),
+	];
 }
 
 /** @param uncorrelated The part of the schema within which old values cannot be told from others. */

@@ -98,6 +98,14 @@ class SchemaValidator {
 
 	#number(value: number, schema: SchemaProps, path: readonly PathStep[]): void {
 		const { maximum, minimum, multipleOf, format } = schema;
+		if (Number.isInteger(value) && !Number.isSafeInteger(value) && typesOf(schema).includes("integer")) {
+			this.#invalid(
+				value,
+				path,
+				`must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} on this server`,
+			);
+			return;
+		}
 		if (format !== undefined && !fitsNumberFormat(format, value)) {
 			const where = pathText(path);
 			const type = schema.type ?? "number";

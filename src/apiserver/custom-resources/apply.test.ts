@@ -23,6 +23,19 @@ const SCHEMA = {
 				},
 				set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
 				list: { type: "array", items: { type: "string" } },
+				slots: {
+					type: "array",
+					"x-kubernetes-list-type": "map",
+					"x-kubernetes-list-map-keys": ["slot", "spare"],
+					items: {
+						type: "object",
+						properties: {
+							slot: { type: "integer", default: 7 },
+							spare: { type: "boolean", default: false },
+							use: { type: "string" },
+						},
+					},
+				},
 				free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
 			},
 		},
@@ -100,4 +113,38 @@ test("a scale owns the size where the definition has it", async () => {
 	expect(json.spec).toEqual({ size: 5 });
 	const owner = json.metadata.managedFields?.find(({ manager }) => manager === "hpa");
 	expect(owner?.fieldsV1).toEqual({ "f:spec": { "f:size": {} } });
+});
+
+const created = async (metadata: object, spec: object): Promise<TestResponse> =>
+	server.request("POST", `${TABS}?fieldManager=maker`, {
+		body: { apiVersion: "example.com/v1", kind: "Tab", metadata: { name: "a", ...metadata }, spec },
+	});
+
+test("whoever creates an object owns nothing of what the server keeps", async () => {
+	const { json } = await created({}, { size: 1 });
+	expect(json.metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1)).toEqual([
+		{ "f:spec": { ".": {}, "f:size": {} } },
+	]);
+});
+
+test("whoever creates an object owns the labels that it came with", async () => {
+	const { json } = await created({ labels: { a: "b" } }, { size: 1 });
+	expect(json.metadata.managedFields?.[0]?.fieldsV1).toEqual({
+		"f:metadata": { "f:labels": { ".": {}, "f:a": {} } },
+		"f:spec": { ".": {}, "f:size": {} },
+	});
+});
+
+test("keys of a list that are not given count as their defaults, whatever their type", async () => {
+	expect((await apply("one", { slots: [{ use: "x" }] })).status).toBe(201);
+	const { json } = await apply("two", { slots: [{ slot: 8, spare: true, use: "y" }] });
+	expect(json.spec).toEqual({
+		slots: [
+			{ slot: 7, spare: false, use: "x" },
+			{ slot: 8, spare: true, use: "y" },
+		],
+	});
+	expect(json.metadata.managedFields?.[0]?.fieldsV1).toEqual({
+		"f:spec": { "f:slots": { 'k:{"slot":7,"spare":false}': { ".": {}, "f:use": {} } } },
+	});
 });

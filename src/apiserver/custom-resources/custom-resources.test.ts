@@ -77,6 +77,34 @@ async function define(spec: object = {}): Promise<TestResponse> {
 }
 
 describe("a definition", () => {
+	test("whose default breaks its own rule is refused", async () => {
+		const size = { type: "integer", default: 7, "x-kubernetes-validations": [{ rule: "self != 7" }] };
+		const spec = { type: "object", properties: { size }, default: {} };
+		const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+		const { json } = await define({ versions: [{ ...VERSION, schema, subresources: {}, selectableFields: [] }] });
+		const field = "spec.validation.openAPIV3Schema.properties[spec]";
+		expect(json.details?.causes).toEqual([
+			{
+				reason: "FieldValueInvalid",
+				message: 'Invalid value: "integer": failed rule: self != 7',
+				field: `${field}.default.size`,
+			},
+			{
+				reason: "FieldValueInvalid",
+				message: 'Invalid value: "integer": failed rule: self != 7',
+				field: `${field}.properties[size].default`,
+			},
+		]);
+	});
+
+	test("has a status that belongs to the API server", async () => {
+		await define();
+		const { json } = await server.request("GET", `${CRDS}/crontabs.stable.example.com`);
+		const owners = json.metadata.managedFields?.map(({ manager, subresource = "" }) => `${manager}/${subresource}`);
+		expect(owners).toContain("kube-apiserver/status");
+		expect(owners).not.toContain("unknown/status");
+	});
+
 	test("gets its defaults, and is established", async () => {
 		const made = await define();
 		expect(made.status).toBe(201);
@@ -406,6 +434,57 @@ describe("OpenAPI", () => {
 		expect(document.paths).toHaveProperty(["/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}"]);
 		const v2 = await server.request("GET", "/openapi/v2", { headers: { accept: "application/json" } });
 		expect(v2.json["definitions"]).toHaveProperty(["com.example.stable.v1.CronTab"]);
+	});
+});
+
+describe("a custom object that does not say what it is", () => {
+	const without = (key: "kind" | "apiVersion"): object => ({ ...tab(), [key]: undefined });
+
+	test("is refused: without a kind, without a version, as another kind", async () => {
+		await define();
+		const text = JSON.stringify(without("kind"));
+		expect((await post(TABS, without("kind"))).json).toMatchObject({
+			code: 400,
+			message: `Object 'Kind' is missing in '${text}'`,
+		});
+		expect((await post(TABS, without("apiVersion"))).json).toMatchObject({
+			code: 400,
+			message: "the API version in the data () does not match the expected API version (stable.example.com/v1)",
+		});
+		expect((await post(TABS, { ...tab(), kind: "Foo" })).json).toMatchObject({
+			code: 422,
+			message: 'Foo.stable.example.com "a" is invalid: kind: Invalid value: "Foo": must be CronTab',
+			details: { causes: [{ reason: "FieldValueInvalid", field: "kind" }] },
+		});
+	});
+
+	test("is refused when it replaces another", async () => {
+		await define();
+		const { json } = await post(TABS, tab());
+		const kindless = { ...json, kind: undefined };
+		expect((await server.request("PUT", `${TABS}/a`, { body: kindless })).status).toBe(400);
+	});
+});
+
+describe("a number that JavaScript cannot hold", () => {
+	const made = (number: string, field: "replicas" | "free"): Promise<TestResponse> => {
+		const value = field === "free" ? `{"x":${number}}` : number;
+		const spec = `{"schedule":"1","${field}":${value}}`;
+		const head = '"apiVersion":"stable.example.com/v1","kind":"CronTab"';
+		return server.request("POST", TABS, { body: `{${head},"metadata":{"name":"a"},"spec":${spec}}` });
+	};
+
+	test.each([
+		["9007199254740993", "replicas", 422, "must be between -9007199254740991 and 9007199254740991 on this server"],
+		["1e400", "free", 400, "cannot unmarshal a number beyond 1.8e308"],
+	] as const)("%s is refused", async (number, field, code, says) => {
+		await define();
+		expect((await made(number, field)).json).toMatchObject({ code, message: expect.stringContaining(says) });
+	});
+
+	test("9007199254740991 is held", async () => {
+		await define();
+		expect((await made("9007199254740991", "free")).text).toContain('"x":9007199254740991');
 	});
 });
 

@@ -23,6 +23,7 @@ const SPACE: string = CUSTOM_RESOURCE_DEFINITION.storagePrefix;
 const CONTEXT: RequestContext = {
 	user: { name: "system:apiserver", groups: ["system:masters"] },
 	warn: () => undefined,
+	manager: "kube-apiserver",
 };
 
 export class DefinitionFollower {

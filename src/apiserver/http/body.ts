@@ -6,8 +6,11 @@ import { duplicateFields } from "./duplicate-fields.ts";
 import type { HttpRequest } from "./message.ts";
 
 export interface BodyCodecs {
-	/** @throws {ApiError} `BadRequest`, with line and column. */
-	readonly parseYaml: (text: string) => Promise<unknown>;
+	/**
+	 * @param repeated When given, keys that come twice are no fault: their paths are added here.
+	 * @throws {ApiError} `BadRequest`, with line and column.
+	 */
+	readonly parseYaml: (text: string, repeated?: string[]) => Promise<unknown>;
 	/** The `k8s\0` envelope. @throws {ApiError} `BadRequest` */
 	readonly decodeProtobuf: (bytes: Uint8Array, expected: TypeMeta) => Promise<unknown>;
 }
@@ -28,7 +31,7 @@ export function mediaTypeOf(request: HttpRequest): string {
 export interface ReadBody {
 	/** Plain data; undefined when there is no body. */
 	readonly value: unknown;
-	/** Fields that came twice. YAML refuses them, protobuf cannot have them. */
+	/** Fields that came twice. YAML that is not applied is refused for them, protobuf cannot have them. */
 	readonly oddities: readonly string[];
 }
 
@@ -78,7 +81,9 @@ async function readConfig(bytes: Uint8Array, { parseYaml }: BodyCodecs): Promise
 		}
 	}
 	try {
-		return { value: (await parseYaml(text)) ?? {}, oddities: [] };
+		const repeated: string[] = [];
+		const value = (await parseYaml(text, repeated)) ?? {};
+		return { value, oddities: repeated.map((path) => `duplicate field "${path}"`) };
 	} catch (error) {
 		throw hasReason(error, "BadRequest") ? badRequest(`error decoding YAML: ${error.message}`) : error;
 	}

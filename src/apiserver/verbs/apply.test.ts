@@ -232,6 +232,19 @@ describe("an apply is refused", () => {
 		]);
 		expect((await apply("m1", body)).headers["warning"]).toEqual(['299 - "duplicate field \\"spec.type\\""']);
 	});
+
+	test("under Strict, for a field that came twice in YAML; else the last one counts, with a warning", async () => {
+		const head = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n";
+		const yaml = `${head}spec:\n  ports:\n  - {name: a, port: 80, port: 81}\n  - {name: b, port: 9}\n`;
+		const refused = await apply("m1", yaml, "&fieldValidation=Strict");
+		expect([refused.status, refused.json.message]).toEqual([
+			400,
+			'error strict decoding YAML: duplicate field "spec.ports[0].port"',
+		]);
+		const made = await apply("m1", yaml);
+		expect(made.headers["warning"]).toEqual(['299 - "duplicate field \\"spec.ports[0].port\\""']);
+		expect(made.json).toMatchObject({ spec: { ports: [{ port: 81 }, { port: 9 }] } });
+	});
 });
 
 describe("other writes", () => {

@@ -22,6 +22,13 @@ describe("parseYaml()", () => {
 		expect(await parsed(text)).toEqual(value);
 	});
 
+	test("keys that come twice are told, if they may, and the last one counts", async () => {
+		const repeated: string[] = [];
+		const text = "a: &x {b: 1, c: 2}\nlist:\n- {<<: *x, b: 3, b: 4}\na: 5\n";
+		expect(await parseYaml(text, repeated)).toEqual({ kind: "ok", value: { a: 5, list: [{ b: 4, c: 2 }] } });
+		expect(repeated).toEqual(["list[0].b", "a"]);
+	});
+
 	test.each<[rule: string, text: string, message: string]>([
 		["a key twice", "a: 1\nb: 2\na: 3", "yaml: line 3, column 1: Map keys must be unique"],
 		["a bad escape", 'a: "x\\q"', "yaml: line 1, column 6: Invalid escape sequence \\q"],

@@ -33,19 +33,25 @@ export interface ManifestDocument {
 
 export type ParsedManifests = { readonly kind: "ok"; readonly documents: readonly ManifestDocument[] } | Malformed;
 
-/** One document as plain data. Nothing at all is null. */
-export async function parseYaml(text: string): Promise<ParsedYaml> {
+/**
+ * One document as plain data. Nothing at all is null.
+ *
+ * @param repeated When given, a key may come twice: the last one counts, and the paths of such keys are added here.
+ */
+export async function parseYaml(text: string, repeated?: string[]): Promise<ParsedYaml> {
 	const json = parsedJson(text);
 	if (json !== undefined) return { kind: "ok", value: json };
 	if (text.length > BODY_LENGTH_MAX) return malformed(1, 1, `must be at most ${BODY_LENGTH_MAX} characters of YAML`);
-	const read = await documentsOf(text);
+	const read = await documentsOf(text, repeated === undefined);
 	if (read.kind === "malformed") return read;
 	const [document, second] = read.documents;
 	if (second !== undefined) {
 		const { line, col } = read.lines.linePos(second.range[0]);
 		return malformed(line, col, "expected a single document");
 	}
-	return document === undefined ? { kind: "ok", value: null } : plainData(document, read.lines);
+	if (document === undefined) return { kind: "ok", value: null };
+	if (repeated !== undefined) repeated.push(...repeatedKeys(document.contents));
+	return plainData(document, read.lines);
 }
 
 /** The documents of a manifest file, empty ones left out. Each must be an object; a List is one document. */
@@ -89,7 +95,7 @@ interface Documents {
 	readonly lines: LineCounter;
 }
 
-async function documentsOf(text: string): Promise<Documents | Malformed> {
+async function documentsOf(text: string, uniqueKeys = true): Promise<Documents | Malformed> {
 	const { Composer, LineCounter, Parser } = await import("yaml");
 	const lines = new LineCounter();
 	const tokens = [...new Parser(lines.addNewLine).parse(text)];
@@ -99,8 +105,27 @@ async function documentsOf(text: string): Promise<Documents | Malformed> {
 		const { line, col } = lines.linePos(deep.offset);
 		return malformed(line, col, "exceeded max depth");
 	}
-	const composer = new Composer({ version: "1.1", customTags: withoutForeignTypes, logLevel: "error" });
+	const options = { version: "1.1", customTags: withoutForeignTypes, logLevel: "error", uniqueKeys } as const;
+	const composer = new Composer(options);
 	return { kind: "ok", documents: [...composer.compose(tokens)], lines };
+}
+
+/** `spec.ports[0].name` of each key that its map had before. What an alias stands for was looked at where it is. */
+function repeatedKeys(node: unknown, path = ""): string[] {
+	if (typeof node !== "object" || node === null || !("items" in node) || !Array.isArray(node.items)) return [];
+	const seen = new Set<string>();
+	return node.items.flatMap((item: unknown, index) => {
+		if (!isPair(item)) return repeatedKeys(item, `${path}[${index}]`);
+		const key = String(item.key);
+		const below = path === "" ? key : `${path}.${key}`;
+		const isRepeated = seen.has(key) && key !== "<<";
+		seen.add(key);
+		return [...(isRepeated ? [below] : []), ...repeatedKeys(item.value, below)];
+	});
+}
+
+function isPair(item: unknown): item is { readonly key: unknown; readonly value: unknown } {
+	return isObject(item) && "key" in item && "value" in item && !("items" in item);
 }
 
 function nestsDeeper(token: CST.Token | null | undefined, levels: number): boolean {

@@ -3,6 +3,7 @@ import type { ExpectationKey, Expectations, KubectlExpectation } from "../format
 import { type ScenarioRun, StepError } from "../run.ts";
 import { judgeDns } from "./dns.ts";
 import { judgeEndpoints } from "./endpoints.ts";
+import { judgeExplain } from "./explain.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { judgeObjects, judgeSaved, judgeUnique } from "./objects.ts";
 import {
@@ -57,7 +58,7 @@ const JUDGES: { readonly [K in Exclude<ExpectationKey, AskedLater>]: Judge<K> } 
 	http: judgeReply,
 	streams: (run, wanted) => Object.entries(wanted).flatMap(([name, stream]) => judgeStream(run, name, stream)),
 	log: (run, wanted) => wanted.flatMap((line, index) => judgeLog(run, line, `log[${index}]`)),
-	explain: awaits("explain"),
+	explain: (run, wanted) => wanted.flatMap((each, at) => judgeExplain(run, each, `explain[${at}]`)),
 	proxy: (run, wanted) => wanted.flatMap((each, at) => judgeProxy(run, each, `proxy[${at}]`)),
 	http_on_node: (run, wanted) => wanted.flatMap((each, at) => judgeHttpOnNode(run, each, `http_on_node[${at}]`)),
 	conntrack_deleted: judgeFlows,
