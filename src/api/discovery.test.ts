@@ -54,6 +54,7 @@ describe("discovery", () => {
 			"apps",
 			"events.k8s.io",
 			"networking.k8s.io",
+			"rbac.authorization.k8s.io",
 			"apiextensions.k8s.io",
 			"coordination.k8s.io",
 			"discovery.k8s.io",

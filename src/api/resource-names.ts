@@ -18,6 +18,7 @@ import type { EndpointSlice } from "./types/discovery.ts";
 import type { NewEvent } from "./types/events.ts";
 import type { KubeObject } from "./types/meta.ts";
 import type { IPAddress } from "./types/networking.ts";
+import type { ClusterRole, Role, RoleBinding } from "./types/rbac.ts";
 
 function named<T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Resource<T> {
 	return { group, version: "v1", kind, plural, namespaced };
@@ -51,3 +52,17 @@ export const CUSTOM_RESOURCE_DEFINITIONS: Resource<CustomResourceDefinition> = n
 	false,
 );
 export const IP_ADDRESSES: Resource<IPAddress> = named("networking.k8s.io", "IPAddress", "ipaddresses", false);
+export const ROLES: Resource<Role> = named("rbac.authorization.k8s.io", "Role", "roles");
+export const ROLE_BINDINGS: Resource<RoleBinding> = named("rbac.authorization.k8s.io", "RoleBinding", "rolebindings");
+export const CLUSTER_ROLES: Resource<ClusterRole> = named(
+	"rbac.authorization.k8s.io",
+	"ClusterRole",
+	"clusterroles",
+	false,
+);
+export const CLUSTER_ROLE_BINDINGS: Resource<RoleBinding> = named(
+	"rbac.authorization.k8s.io",
+	"ClusterRoleBinding",
+	"clusterrolebindings",
+	false,
+);

@@ -14,6 +14,8 @@ import { NEW_EVENT } from "./kinds/new-event.ts";
 import { NODE } from "./kinds/node.ts";
 import { POD } from "./kinds/pod.ts";
 import { REPLICA_SET } from "./kinds/replica-set.ts";
+import { CLUSTER_ROLE, ROLE } from "./kinds/role.ts";
+import { CLUSTER_ROLE_BINDING, ROLE_BINDING } from "./kinds/role-binding.ts";
 import { SECRET } from "./kinds/secret.ts";
 import { SERVICE } from "./kinds/service.ts";
 import { SERVICE_ACCOUNT } from "./kinds/service-account.ts";
@@ -38,6 +40,10 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
 	STATEFUL_SET,
 	NEW_EVENT,
 	IP_ADDRESS,
+	CLUSTER_ROLE_BINDING,
+	CLUSTER_ROLE,
+	ROLE_BINDING,
+	ROLE,
 	CUSTOM_RESOURCE_DEFINITION,
 	LEASE,
 	ENDPOINT_SLICE,
@@ -64,6 +70,7 @@ const GROUP_ORDER = [
 	"authentication.k8s.io",
 	"authorization.k8s.io",
 	"networking.k8s.io",
+	"rbac.authorization.k8s.io",
 	"apiextensions.k8s.io",
 	"coordination.k8s.io",
 	"discovery.k8s.io",

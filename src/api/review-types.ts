@@ -21,6 +21,7 @@ function review(group: "authentication" | "authorization", kind: string, namespa
 }
 
 export const SELF_SUBJECT_REVIEW: DiscoveredType = review("authentication", "SelfSubjectReview");
+export const TOKEN_REVIEW: DiscoveredType = review("authentication", "TokenReview");
 export const SELF_SUBJECT_ACCESS_REVIEW: DiscoveredType = review("authorization", "SelfSubjectAccessReview");
 export const SELF_SUBJECT_RULES_REVIEW: DiscoveredType = review("authorization", "SelfSubjectRulesReview");
 export const SUBJECT_ACCESS_REVIEW: DiscoveredType = review("authorization", "SubjectAccessReview");
@@ -28,6 +29,7 @@ export const LOCAL_SUBJECT_ACCESS_REVIEW: DiscoveredType = review("authorization
 
 export const REVIEW_TYPES: readonly DiscoveredType[] = [
 	SELF_SUBJECT_REVIEW,
+	TOKEN_REVIEW,
 	LOCAL_SUBJECT_ACCESS_REVIEW,
 	SELF_SUBJECT_ACCESS_REVIEW,
 	SELF_SUBJECT_RULES_REVIEW,

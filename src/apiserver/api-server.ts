@@ -7,6 +7,7 @@ import { apiVersionOf } from "../api/resource.ts";
 import { noSuchPath } from "../api/status.ts";
 import type { RuleCompiler } from "../api/structural/rules.ts";
 import type { CustomResourceDefinition } from "../api/types/apiextensions.ts";
+import { Authorizer } from "./access/authorizer.ts";
 import { CustomTypes } from "./custom-resources/custom-types.ts";
 import { DefinitionFollower } from "./custom-resources/definition-follower.ts";
 import type { ServerPorts } from "./ports.ts";
@@ -19,7 +20,8 @@ export class ApiServer {
 	readonly customTypes: CustomTypes;
 	readonly #types: ReadonlyMap<string, ResourceType>;
 
-	constructor(ports: ServerPorts) {
+	constructor(given: Omit<ServerPorts, "authorizer">) {
+		const ports = { ...given, authorizer: new Authorizer(given.store) };
 		this.ports = ports;
 		this.bell = new CommitBell(ports.store);
 		const types = ports.types.map((type) => withRuleCompiler(type, ports.rules));

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/status.ts";
-import { MASTERS_GROUP } from "./authorization.ts";
+import { memoryStore } from "../store/store.ts";
+import { Authorizer } from "./access/authorizer.ts";
 import { impersonated } from "./impersonation.ts";
 import type { User } from "./ports.ts";
+import { MASTERS_GROUP } from "./users.ts";
 
 const admin: User = { name: "admin", groups: [MASTERS_GROUP, "system:authenticated"] };
 const plain: User = { name: "plain", groups: ["system:authenticated"] };
 
 function as(caller: User, headers: Readonly<Record<string, string>>): User | string {
 	try {
-		return impersonated({ header: (name) => headers[name] }, caller);
+		return impersonated({ header: (name) => headers[name], headers }, caller, new Authorizer(memoryStore(1)));
 	} catch (error) {
 		return error instanceof ApiError ? `${error.code} ${error.message}` : String(error);
 	}
@@ -47,12 +49,23 @@ describe("impersonated()", () => {
 			gives: { name: "system:anonymous", groups: ["system:unauthenticated"] },
 		},
 		{
+			rule: "what else is known of the user comes along, by decoded keys",
+			headers: { "impersonate-user": "bob", "impersonate-extra-example.com%2fscopes": "a, b" },
+			gives: { name: "bob", groups: ["system:authenticated"], extra: { "example.com/scopes": ["a", "b"] } },
+		},
+		{
 			rule: "groups alone name nobody",
 			headers: { "impersonate-group": "dev" },
 			gives: "400 requested impersonation of groups or a uid without impersonating a user",
 		},
 	])("$rule", ({ headers, gives }) => {
 		expect(as(admin, headers)).toEqual(gives);
+	});
+
+	test("of a ServiceAccount is a right in its namespace", () => {
+		expect(as(plain, { "impersonate-user": "system:serviceaccount:shop:web" })).toBe(
+			'403 serviceaccounts "web" is forbidden: User "plain" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "shop"',
+		);
 	});
 
 	test("is refused to those who may not do it", () => {

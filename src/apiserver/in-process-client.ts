@@ -19,7 +19,6 @@ import type {
 	WriteOptions,
 } from "../machinery/api-client.ts";
 import type { ApiServer } from "./api-server.ts";
-import { authorize } from "./authorization.ts";
 import { PLAIN_WRITE, type RequestContext, type Target, type User, type WriteFlags } from "./ports.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { bindPod } from "./subresources/binding.ts";
@@ -105,7 +104,7 @@ export class InProcessClient implements ApiClient {
 
 	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
 		const { namespace = "", name } = object.metadata;
-		const target = this.#target("update", resource, namespace, name);
+		const target = this.#target("update", resource, namespace, name, options.subresource);
 		const context = this.#context(options.signal);
 		if (options.subresource === "scale") {
 			const scale: Promise<KubeObject> = updateScale(
@@ -127,7 +126,7 @@ export class InProcessClient implements ApiClient {
 		patch: { readonly type: PatchType; readonly body: unknown },
 		options: WriteOptions = {},
 	): Promise<T> {
-		const target = this.#target("patch", resource, key.namespace, key.name);
+		const target = this.#target("patch", resource, key.namespace, key.name, options.subresource);
 		const context = this.#context(options.signal);
 		const flags = { ...flagsOf(options), ...(patch.type === "apply" ? requireManager(options) : {}) };
 		if (options.subresource === "scale") {
@@ -139,7 +138,7 @@ export class InProcessClient implements ApiClient {
 	}
 
 	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
-		const target = this.#target("create", resource, key.namespace, key.name);
+		const target = this.#target("create", resource, key.namespace, key.name, subresource);
 		if (subresource === "binding") return bindPod(this.#server.ports, target, body, false);
 		if (subresource !== "eviction") throw noSuchPath();
 		return evictPod(this.#server.ports, target, body, () => ({ dryRun: false }));
@@ -197,9 +196,9 @@ export class InProcessClient implements ApiClient {
 	}
 
 	/** @throws {ApiError} `Forbidden`, or `NotFound` for a resource that is not served. */
-	#target(verb: string, resource: Resource, namespace: string, name: string): Target {
+	#target(verb: string, resource: Resource, namespace: string, name: string, subresource?: string): Target {
 		const type = this.#server.typeOf(resource);
-		authorize(this.#user, { verb, type, namespace, name });
+		this.#server.ports.authorizer.authorize(this.#user, { verb, type, namespace, name, subresource });
 		return { type, namespace, name };
 	}
 

@@ -6,6 +6,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { IdSource, Random } from "../kernel/random.ts";
 import type { Store } from "../store/store.ts";
+import type { Authorizer } from "./access/authorizer.ts";
 import type { NetworkRanges } from "./service-claims.ts";
 
 export interface ServerPorts {
@@ -19,6 +20,8 @@ export interface ServerPorts {
 	readonly ranges: NetworkRanges;
 	/** Evaluates the rules of custom resources. Absent: definitions with rules are refused. */
 	readonly rules?: RuleCompiler;
+	/** Follows the store. */
+	readonly authorizer: Authorizer;
 }
 
 /** Who asks. */
@@ -26,6 +29,8 @@ export interface User {
 	readonly name: string;
 	readonly uid?: string;
 	readonly groups: readonly string[];
+	/** What else a proof of identity says, such as the Pod that a token is for. */
+	readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One request as the verbs see it: HTTP and in-process calls both end up here. */

@@ -5,6 +5,7 @@ import { addDnsCommand } from "./dns.ts";
 import { addExecCommands } from "./exec.ts";
 import { addExplainCommand } from "./explain.ts";
 import { addFailCommands } from "./fail.ts";
+import { addKubeconfigCommand } from "./kubeconfig.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addStoreCommand } from "./store.ts";
@@ -28,6 +29,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addExecCommands(root, setStatus);
 	addExplainCommand(root, setStatus);
 	addFailCommands(root);
+	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
 	addStoreCommand(root, setStatus);

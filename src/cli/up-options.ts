@@ -25,6 +25,7 @@ export interface UpFlags {
 	readonly listen: PlaneOptions["listen"];
 	readonly kubeconfig?: string;
 	readonly dataDir?: string;
+	readonly tokenAuthFile?: string;
 	readonly nodes: number;
 	readonly zones: readonly string[];
 	readonly maxPods: number;
@@ -108,6 +109,7 @@ export function addUpOptions(up: Command): void {
 			`where the kubeconfig is written (default: ${DEFAULT_PLANE_OPTIONS.kubeconfig}; a temporary one with -- CMD)`,
 		)
 		.option("--data-dir <dir>", "folder that objects are kept in over restarts; without it they are in memory only")
+		.option("--token-auth-file <file>", 'users with tokens of their own: lines token,user,uid,"group1,group2"')
 		.addOption(new Option("--zones <a,b,c>", "zones, spread over the nodes").argParser(zones).default([], "none"));
 	for (const [flags, description, read, byDefault] of ROWS) {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
@@ -147,6 +149,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		kubeconfig,
 		cacheFolder: cacheFolder(),
 		dataFolder: flags.dataDir === undefined ? undefined : path.resolve(flags.dataDir),
+		tokenAuthFile: flags.tokenAuthFile === undefined ? undefined : path.resolve(flags.tokenAuthFile),
 		nodes: flags.nodes,
 		zones: flags.zones,
 		maxPods: flags.maxPods,

@@ -17,7 +17,7 @@ beforeEach(async () => {
 	other = createServer((socket) => socket.destroy());
 	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
 	url = `https://127.0.0.1:${(other.address() as AddressInfo).port}`;
-	await writeKubeconfig(file, { server: url, ca: "-----BEGIN CERTIFICATE-----", token: "t" });
+	await writeKubeconfig(file, { server: url, ca: "-----BEGIN CERTIFICATE-----", user: { token: "t" } });
 });
 afterEach(async () => {
 	other.close();

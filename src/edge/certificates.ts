@@ -13,6 +13,10 @@ export interface Certificates {
 	readonly ca: string;
 	readonly cert: string;
 	readonly key: string;
+	/** Of the authority: who has it can be anybody. */
+	readonly caKey: string;
+	/** Signs the tokens of ServiceAccounts. */
+	readonly accountKey: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -20,7 +24,7 @@ const LIFE_DAYS = 365;
 /** Made anew when less is left, so that a plane does not outlive its certificate. */
 const LEFT_DAYS_MIN = 30;
 /** Names that clients and pods know an API server by. */
-const DNS_NAMES = [
+export const SERVER_NAMES: readonly string[] = [
 	"localhost",
 	"kubernetes",
 	"kubernetes.default",
@@ -45,23 +49,31 @@ export async function certificatesFor(request: CertificateRequest): Promise<Cert
 	return made;
 }
 
+/** Those that a plane of this user serves with. Undefined: none was started yet. */
+export function keptCertificates(folder: string): Promise<Certificates | undefined> {
+	return readKept(folder);
+}
+
 const FILE = "certificates.json";
 
 async function readKept(folder: string): Promise<Certificates | undefined> {
 	try {
 		const value: Partial<Certificates> = JSON.parse(await readFile(path.join(folder, FILE), "utf8"));
-		const { ca, cert, key } = value;
+		const { ca, cert, key, caKey, accountKey } = value;
 		if (typeof ca !== "string" || typeof cert !== "string" || typeof key !== "string") return undefined;
-		return { ca, cert, key };
+		if (typeof caKey !== "string" || typeof accountKey !== "string") return undefined;
+		return { ca, cert, key, caKey, accountKey };
 	} catch {
 		return undefined; // Missing or damaged: new ones are made.
 	}
 }
 
-function isFit({ ca, cert, key }: Certificates, { addresses, nowMs }: CertificateRequest): boolean {
+function isFit({ ca, cert, key, caKey }: Certificates, { addresses, nowMs }: CertificateRequest): boolean {
 	try {
 		const leaf = new X509Certificate(cert);
-		const isTrusted = leaf.verify(new X509Certificate(ca).publicKey) && leaf.checkPrivateKey(createPrivateKey(key));
+		const authority = new X509Certificate(ca);
+		const isOurs = authority.checkPrivateKey(createPrivateKey(caKey));
+		const isTrusted = isOurs && leaf.verify(authority.publicKey) && leaf.checkPrivateKey(createPrivateKey(key));
 		const leftDays = (Date.parse(leaf.validTo) - nowMs) / DAY_MS;
 		return isTrusted && leftDays > LEFT_DAYS_MIN && addresses.every((ip) => leaf.checkIP(ip) !== undefined);
 	} catch {
@@ -82,22 +94,43 @@ async function keep(folder: string, certificates: Certificates): Promise<void> {
 	}
 }
 
-async function make({ addresses, nowMs }: CertificateRequest): Promise<Certificates> {
-	// Loaded only here: the library takes longer to load than a whole start with kept certificates.
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+	return webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+}
+
+type X509 = typeof import("@peculiar/x509");
+
+/** Loaded only here: the library takes longer to load than a whole start with kept certificates. */
+async function loadX509(): Promise<X509> {
 	await import("reflect-metadata");
 	const x509 = await import("@peculiar/x509");
 	x509.cryptoProvider.set(webcrypto);
-	const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-	const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-	const [caKeys, leafKeys] = await Promise.all([newKeys(), newKeys()]);
-	const life = { notBefore: new Date(nowMs - DAY_MS), notAfter: new Date(nowMs + LIFE_DAYS * DAY_MS) };
-	const serial = (): string => `00${randomBytes(15).toString("hex")}`;
+	return x509;
+}
+
+async function pemOf(x509: X509, key: webcrypto.CryptoKey): Promise<string> {
+	return x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
+}
+
+function lifeFrom(nowMs: number): { readonly notBefore: Date; readonly notAfter: Date } {
+	return { notBefore: new Date(nowMs - DAY_MS), notAfter: new Date(nowMs + LIFE_DAYS * DAY_MS) };
+}
+
+function serialNumber(): string {
+	return `00${randomBytes(15).toString("hex")}`;
+}
+
+async function make({ addresses, nowMs }: CertificateRequest): Promise<Certificates> {
+	const x509 = await loadX509();
+	const [caKeys, leafKeys, accountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
 	const ca = await x509.X509CertificateGenerator.createSelfSigned({
-		serialNumber: serial(),
+		serialNumber: serialNumber(),
 		name: `CN=sliceplane-ca-${randomBytes(4).toString("hex")}`,
-		...life,
+		...lifeFrom(nowMs),
 		keys: caKeys,
-		signingAlgorithm: algorithm,
+		signingAlgorithm: ALGORITHM,
 		extensions: [
 			new x509.BasicConstraintsExtension(true, 0, true),
 			new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
@@ -105,17 +138,17 @@ async function make({ addresses, nowMs }: CertificateRequest): Promise<Certifica
 		],
 	});
 	const names = [
-		...DNS_NAMES.map((value) => ({ type: "dns" as const, value })),
+		...SERVER_NAMES.map((value) => ({ type: "dns" as const, value })),
 		...["127.0.0.1", "::1", ...addresses].map((value) => ({ type: "ip" as const, value })),
 	];
 	const leaf = await x509.X509CertificateGenerator.create({
-		serialNumber: serial(),
+		serialNumber: serialNumber(),
 		subject: "CN=sliceplane",
 		issuer: ca.subject,
-		...life,
+		...lifeFrom(nowMs),
 		publicKey: leafKeys.publicKey,
 		signingKey: caKeys.privateKey,
-		signingAlgorithm: algorithm,
+		signingAlgorithm: ALGORITHM,
 		extensions: [
 			new x509.BasicConstraintsExtension(false, undefined, true),
 			new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -124,6 +157,42 @@ async function make({ addresses, nowMs }: CertificateRequest): Promise<Certifica
 			await x509.AuthorityKeyIdentifierExtension.create(caKeys.publicKey),
 		],
 	});
-	const key = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", leafKeys.privateKey), "PRIVATE KEY");
-	return { ca: ca.toString("pem"), cert: leaf.toString("pem"), key };
+	return {
+		ca: ca.toString("pem"),
+		cert: leaf.toString("pem"),
+		key: await pemOf(x509, leafKeys.privateKey),
+		caKey: await pemOf(x509, caKeys.privateKey),
+		accountKey: await pemOf(x509, accountKeys.privateKey),
+	};
+}
+
+export interface ClientIdentity {
+	readonly user: string;
+	readonly groups: readonly string[];
+}
+
+/** A certificate by which a client proves to be a user, and its key; PEM. As good as long as the authority's own. */
+export async function clientCertificate(
+	{ ca, caKey }: Pick<Certificates, "ca" | "caKey">,
+	{ user, groups }: ClientIdentity,
+	nowMs: number,
+): Promise<{ readonly cert: string; readonly key: string }> {
+	const x509 = await loadX509();
+	const keys = await newKeys();
+	const der = createPrivateKey(caKey).export({ type: "pkcs8", format: "der" });
+	const certificate = await x509.X509CertificateGenerator.create({
+		serialNumber: serialNumber(),
+		subject: [{ CN: [user] }, ...groups.map((group) => ({ O: [group] }))],
+		issuer: new x509.X509Certificate(ca).subject,
+		...lifeFrom(nowMs),
+		publicKey: keys.publicKey,
+		signingKey: await webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]),
+		signingAlgorithm: ALGORITHM,
+		extensions: [
+			new x509.BasicConstraintsExtension(false, undefined, true),
+			new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+			new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+		],
+	});
+	return { cert: certificate.toString("pem"), key: await pemOf(x509, keys.privateKey) };
 }

@@ -5,10 +5,12 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { PeerCertificate, TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
 import {
+	type ClientCertificate,
 	type HttpRequest,
 	type HttpResponse,
 	isInPieces,
@@ -62,13 +64,21 @@ export class HttpsServer {
 	readonly #upgraded = new Set<Duplex>();
 	#isClosing = false;
 
-	constructor(certificates: Certificates, handler: Handler, limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS) {
+	constructor(
+		certificates: Pick<Certificates, "ca" | "cert" | "key">,
+		handler: Handler,
+		limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS,
+	) {
 		this.#limits = limits;
 		this.#handler = handler;
 		this.#server = createServer(
 			{
 				cert: certificates.cert,
 				key: certificates.key,
+				// Whoever has a certificate of ours may prove who they are by it; nobody must.
+				ca: certificates.ca,
+				requestCert: true,
+				rejectUnauthorized: false,
 				minVersion: "TLSv1.2",
 				handshakeTimeout: limits.headersMs,
 				headersTimeout: limits.headersMs,
@@ -256,6 +266,9 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 				Object.entries(message.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
 			);
 		},
+		get clientCertificate() {
+			return clientCertificateOf(message.socket as TLSSocket);
+		},
 		body() {
 			body ??= readBody(message, bodyBytesMax);
 			return body;
@@ -278,4 +291,27 @@ async function readBody(message: IncomingMessage, bytesMax: number): Promise<Uin
 		throw error instanceof ApiError ? error : badRequest("the body of the request broke off");
 	}
 	return Buffer.concat(chunks);
+}
+
+/** By connection: its certificate does not change. */
+const clientCertificates = new WeakMap<TLSSocket, ClientCertificate | "untrusted" | "none">();
+
+function clientCertificateOf(socket: TLSSocket): ClientCertificate | "untrusted" | undefined {
+	const known = clientCertificates.get(socket) ?? readCertificate(socket);
+	clientCertificates.set(socket, known);
+	return known === "none" ? undefined : known;
+}
+
+function readCertificate(socket: TLSSocket): ClientCertificate | "untrusted" | "none" {
+	// Without one, Node gives an empty object, or null once the socket is gone.
+	const certificate: Partial<PeerCertificate> | null = socket.getPeerCertificate();
+	if (certificate?.subject === undefined) return "none";
+	if (!socket.authorized) return "untrusted";
+	const { CN, O } = certificate.subject as { readonly CN?: string | string[]; readonly O?: string | string[] };
+	return { commonName: listOf(CN).at(-1) ?? "", organizations: listOf(O) };
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+	if (value === undefined) return [];
+	return typeof value === "string" ? [value] : value;
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
 
-const CONTENT = { server: "https://127.0.0.1:1", ca: "PEM", token: "t" };
+const CONTENT = { server: "https://127.0.0.1:1", ca: "PEM", user: { token: "t" } };
 
 describe("writeKubeconfig()", () => {
 	let folder = "";

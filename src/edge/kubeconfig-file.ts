@@ -9,7 +9,7 @@ export interface KubeconfigContent {
 	readonly server: string;
 	/** PEM. */
 	readonly ca: string;
-	readonly token: string;
+	readonly user: { readonly token: string } | { readonly cert: string; readonly key: string };
 }
 
 /**
@@ -21,7 +21,7 @@ export async function writeKubeconfig(file: string, content: KubeconfigContent):
 	try {
 		if (path.basename(file) === "") throw new Error(file === "" ? "the path is empty" : "it is a folder");
 		await makeFolder(path.dirname(file));
-		await replaceFile(file, `${JSON.stringify(configOf(content), undefined, 2)}\n`);
+		await replaceFile(file, kubeconfigText(content));
 	} catch (error) {
 		const shown = file === "" ? '""' : file;
 		throw new Error(
@@ -31,17 +31,30 @@ export async function writeKubeconfig(file: string, content: KubeconfigContent):
 	}
 }
 
-function configOf({ server, ca, token }: KubeconfigContent): object {
+export function kubeconfigText(content: KubeconfigContent): string {
+	return `${JSON.stringify(configOf(content), undefined, 2)}\n`;
+}
+
+function configOf({ server, ca, user }: KubeconfigContent): object {
 	const name = "sliceplane";
 	return {
 		apiVersion: "v1",
 		kind: "Config",
-		clusters: [{ name, cluster: { server, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
-		users: [{ name, user: { token } }],
+		clusters: [{ name, cluster: { server, "certificate-authority-data": base64(ca) } }],
+		users: [{ name, user: credentialsOf(user) }],
 		contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
 		"current-context": name,
 		preferences: {},
 	};
+}
+
+function credentialsOf(user: KubeconfigContent["user"]): object {
+	if ("token" in user) return user;
+	return { "client-certificate-data": base64(user.cert), "client-key-data": base64(user.key) };
+}
+
+function base64(pem: string): string {
+	return Buffer.from(pem).toString("base64");
 }
 
 /** Level by level: Node's recursive mkdir never comes back where the system has no such folders, as in /proc. */

@@ -51,7 +51,7 @@ async function refusal(content: string | object, source: Partial<KubeconfigSourc
 describe("readKubeconfig()", () => {
 	test("reads what `up` has written", async () => {
 		const name = path.join(folder, "deep/er/kubeconfig");
-		await writeKubeconfig(name, { server: "https://127.0.0.1:6443", ca: PEM, token: "secret" });
+		await writeKubeconfig(name, { server: "https://127.0.0.1:6443", ca: PEM, user: { token: "secret" } });
 		const { token, ...access } = await read({ file: name });
 		expect(access).toEqual({ context: "sliceplane", namespace: "default", server: "https://127.0.0.1:6443", ca: PEM });
 		expect(await token?.()).toBe("secret");

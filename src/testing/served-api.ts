@@ -27,7 +27,7 @@ export async function servedApi(handler: Handler, cacheFolder: string): Promise<
 	const url = `https://127.0.0.1:${port}`;
 	const folder = await mkdtemp(path.join(tmpdir(), "sliceplane-test-"));
 	const kubeconfig = path.join(folder, "kubeconfig");
-	await writeKubeconfig(kubeconfig, { server: url, ca: certificates.ca, token: ADMIN.name });
+	await writeKubeconfig(kubeconfig, { server: url, ca: certificates.ca, user: { token: ADMIN.name } });
 	let closed: Promise<void> | undefined;
 	return {
 		url,

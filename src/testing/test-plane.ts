@@ -29,6 +29,7 @@ import { WorkQueues } from "../machinery/work-queues.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { memoryStore, type Store } from "../store/store.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
+import { bootstrapAccess } from "../wiring/bootstrap-access.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { madeControllers } from "../wiring/start-controllers.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
@@ -45,6 +46,8 @@ type ClusterOptions = Omit<
 >;
 
 export interface TestPlaneOptions extends Partial<ClusterOptions> {
+	/** With the roles and bindings that `up` makes. Default: none, and only the admin may do anything. */
+	readonly roles?: boolean;
 	/** Of generated names. Default 1. */
 	readonly seed?: number;
 	/** When virtual time begins. Default 2026-01-01T00:00:00Z. */
@@ -111,7 +114,7 @@ export interface TestPlane {
 export async function startTestPlane(options: TestPlaneOptions = {}): Promise<TestPlane> {
 	const settings = { ...DEFAULT_PLANE_OPTIONS, ...options };
 	const clock = options.over?.clock ?? new VirtualClock(options.epoch);
-	const server = options.over?.server ?? (await newServer(settings, clock, options.seed ?? 1));
+	const server = options.over?.server ?? (await newServer(settings, clock, options));
 	const { random, metrics } = server.ports;
 	const warnings: string[] = [];
 	const log = warningsTo(warnings);
@@ -163,7 +166,11 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	};
 }
 
-async function newServer(settings: ClusterOptions, clock: VirtualClock, seed: number): Promise<ApiServer> {
+async function newServer(
+	settings: ClusterOptions,
+	clock: VirtualClock,
+	{ seed = 1, roles = false }: TestPlaneOptions,
+): Promise<ApiServer> {
 	const clusterIPs = settings.serviceCIDRs.map((text) => assertDefined(parseCIDR(text), `range ${text}`));
 	const { from, to } = DEFAULT_PLANE_OPTIONS.nodePortRange;
 	const server = new ApiServer({
@@ -177,7 +184,9 @@ async function newServer(settings: ClusterOptions, clock: VirtualClock, seed: nu
 		metrics: silentMetrics,
 		ranges: { clusterIPs, nodePorts: { first: from, last: to } },
 	});
-	await bootstrap(new InProcessClient(server, ADMIN));
+	const client = new InProcessClient(server, ADMIN);
+	await bootstrap(client);
+	if (roles) await bootstrapAccess(client);
 	return server;
 }
 

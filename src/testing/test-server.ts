@@ -23,6 +23,7 @@ import type { ApiClient } from "../machinery/api-client.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { memoryStore, type Store } from "../store/store.ts";
 import { bootstrap } from "../wiring/bootstrap.ts";
+import { bootstrapAccess } from "../wiring/bootstrap-access.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
 import { CountingIds, SeededRandom } from "./seeded.ts";
 import { silentLogger } from "./silent.ts";
@@ -39,6 +40,8 @@ export interface TestServerOptions {
 	readonly store?: Store;
 	/** Default: cluster IPs 10.96.0.0/16, node ports 30000 to 32767. */
 	readonly ranges?: NetworkRanges;
+	/** With the roles and bindings that a real start makes. Default: none, and only `admin` may do anything. */
+	readonly roles?: boolean;
 	/** Of generated names. Default 1. */
 	readonly seed?: number;
 	/** What `/readyz` says is not ready. Default: everything is. */
@@ -129,6 +132,7 @@ export class TestServer {
 	static async start(options: TestServerOptions = {}): Promise<TestServer> {
 		const server = new TestServer(options);
 		await bootstrap(server.client);
+		if (options.roles === true) await bootstrapAccess(server.client);
 		return server;
 	}
 

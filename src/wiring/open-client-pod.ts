@@ -135,6 +135,6 @@ async function makeKubeconfig(folder: string, choice: ClusterChoice): Promise<st
 	});
 	const file = path.join(folder, "kubeconfig");
 	const token = (await access.token?.()) ?? "";
-	await writeKubeconfig(file, { server: API_URL, ca: access.ca ?? "", token });
+	await writeKubeconfig(file, { server: API_URL, ca: access.ca ?? "", user: { token } });
 	return file;
 }

@@ -10,6 +10,8 @@ export interface PlaneOptions {
 	readonly cacheFolder: string;
 	/** Where objects are kept over restarts; undefined: in memory only. */
 	readonly dataFolder: string | undefined;
+	/** Users with tokens of their own, a line each; undefined: none. */
+	readonly tokenAuthFile: string | undefined;
 	/** Simulated nodes, named n1 to nN. */
 	readonly nodes: number;
 	/** Zones, spread over the nodes in turn. Empty: nodes have no zone. */
@@ -73,6 +75,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	listen: { host: "127.0.0.1", port: 6443 },
 	kubeconfig: ".sliceplane/kubeconfig",
 	dataFolder: undefined,
+	tokenAuthFile: undefined,
 	nodes: 3,
 	zones: [],
 	maxPods: 110,

@@ -3,16 +3,22 @@ import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
+import { AccountTokens } from "../apiserver/access/account-tokens.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
-import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/authorization.ts";
-import { HttpApi } from "../apiserver/http/http-api.ts";
+import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
+import type { User } from "../apiserver/ports.ts";
 import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/users.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
-import { certificatesFor } from "../edge/certificates.ts";
+import { type Certificates, certificatesFor, SERVER_NAMES } from "../edge/certificates.ts";
 import { HttpsServer } from "../edge/https-server.ts";
+import { JwtSigner } from "../edge/jwt-signer.ts";
+import { requireOurHost } from "../edge/our-hosts.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
+import { RequestAuthenticator } from "../edge/request-authenticator.ts";
+import { readTokenFile } from "../edge/static-token-file.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
 import { refuseUpgrade, spdyConnection } from "../edge/upgrades.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
@@ -35,6 +41,8 @@ export interface RunningApi {
 	readonly server: ApiServer;
 	/** The same user, in process. */
 	readonly client: ApiClient;
+	/** One of the plane's own programs, in process: with no more rights than its roles give. */
+	readonly clientAs: (userName: string) => ApiClient;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -47,7 +55,10 @@ export interface PodAccess {
 
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
-	options: Pick<PlaneOptions, "listen" | "cacheFolder" | "dataFolder" | "requestsInFlight">,
+	options: Pick<
+		PlaneOptions,
+		"listen" | "cacheFolder" | "dataFolder" | "requestsInFlight" | "tokenAuthFile" | "clusterDomain"
+	>,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
@@ -55,6 +66,7 @@ export async function startApi(
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
+	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile);
 	const { store, close } = await openedStore(options.dataFolder, system);
 	const server = new ApiServer({
 		store,
@@ -69,7 +81,12 @@ export async function startApi(
 	});
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
-	const authenticator = new TokenAuthenticator({ [token]: admin });
+	const certificates = await certificatesFor({
+		folder: options.cacheFolder,
+		addresses: isWildcard(host) ? [] : [host],
+		nowMs: clock.wallMs(),
+	});
+	const identity = identityOf(server, certificates, { ...users, [token]: admin }, options);
 	let address = "";
 	const api = new HttpApi({
 		server,
@@ -77,18 +94,13 @@ export async function startApi(
 		logs: pods.logs,
 		askPod: askPodBy((ip, podPort) => pods.connect(ip, podPort)),
 		codecs: bodyCodecs,
-		authenticate: (request) => authenticator.authenticate(request),
+		...identity,
 		inFlight: options.requestsInFlight,
 		version: VERSION.api,
 		address: () => address,
 		metricsText: () => metrics.text(),
 		encodeSwagger,
 		unready,
-	});
-	const certificates = await certificatesFor({
-		folder: options.cacheFolder,
-		addresses: isWildcard(host) ? [] : [host],
-		nowMs: clock.wallMs(),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
 	https.onUpgrade(async (request, { message, socket, head }) => {
@@ -108,11 +120,39 @@ export async function startApi(
 		token,
 		server,
 		client: new InProcessClient(server, admin),
+		clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }),
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await close();
 		},
 	};
+}
+
+interface Identity {
+	readonly authenticator: Authenticator;
+	readonly accountTokens: AccountTokens;
+}
+
+/** @param users By token. */
+function identityOf(
+	{ ports }: ApiServer,
+	{ accountKey }: Certificates,
+	users: Readonly<Record<string, User>>,
+	{ listen, clusterDomain }: Pick<PlaneOptions, "listen" | "clusterDomain">,
+): Identity {
+	const inCluster = `kubernetes.default.svc.${clusterDomain}`;
+	const issuer = `https://${inCluster}`;
+	const names = new Set([...SERVER_NAMES, inCluster, listen.host.toLowerCase()]);
+	const accountTokens = new AccountTokens({ ...ports, issuer, signer: new JwtSigner(accountKey) });
+	const known = new RequestAuthenticator({ tokens: new TokenAuthenticator(users), accounts: accountTokens, issuer });
+	const authenticator: Authenticator = {
+		authenticate(request) {
+			requireOurHost(request.header("host"), names);
+			return known.authenticate(request);
+		},
+		userOfToken: (token, audiences) => known.userOfToken(token, audiences),
+	};
+	return { authenticator, accountTokens };
 }
 
 interface OpenedStore {

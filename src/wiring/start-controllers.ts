@@ -2,6 +2,7 @@
 import { parseCIDR } from "../api/ip.ts";
 import type { Resource } from "../api/resource.ts";
 import { RESOURCE_TYPES } from "../api/resource-table.ts";
+import { ClusterRoleAggregationController } from "../controllers/clusterrole-aggregation-controller.ts";
 import { DeploymentController } from "../controllers/deployment-controller.ts";
 import { EndpointsController } from "../controllers/endpoints-controller.ts";
 import { EndpointSliceController } from "../controllers/endpointslice-controller.ts";
@@ -20,7 +21,9 @@ import { serviceAccountController } from "../controllers/serviceaccount-controll
 import { StatefulSetController } from "../controllers/statefulset-controller.ts";
 import { TaintEvictionController } from "../controllers/taint-eviction-controller.ts";
 import { assertDefined } from "../kernel/assert.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
 import { asManager } from "../machinery/as-manager.ts";
+import { serviceAccountName } from "../plan/access/grants.ts";
 import type { ApiPlace } from "../plan/api-service/api-service.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import type { PlaneOptions } from "./plane-options.ts";
@@ -88,6 +91,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"pod-garbage-collector-controller": (ports) => new PodGarbageCollector(ports),
 	"serviceaccount-controller": serviceAccountController,
 	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
+	"clusterrole-aggregation-controller": (ports) => new ClusterRoleAggregationController(ports),
 	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),
 	"kubernetes-service-controller": (ports, options) => new KubernetesServiceController(ports, placeOfApi(options)),
 	scheduler: (ports) => new Scheduler(ports),
@@ -100,13 +104,46 @@ function placeOfApi({ listen, serviceCIDRs }: ControllersOptions): ApiPlace {
 
 export const CONTROLLER_NAMES: readonly string[] = Object.keys(MAKERS);
 
-/** @throws {RangeError} For a name in `--controllers` that no controller has. */
-export function madeControllers(ports: ControllerPorts, options: ControllersOptions): readonly Controller[] {
+/**
+ * @param clientAs What a user writes through. Default: all share the client of `ports`.
+ * @throws {RangeError} For a name in `--controllers` that no controller has.
+ */
+export function madeControllers(
+	ports: ControllerPorts,
+	options: ControllersOptions,
+	clientAs: (userName: string) => ApiClient = () => ports.client,
+): readonly Controller[] {
 	const selected = selectedControllers(CONTROLLER_NAMES, options.controllers);
 	const portsOf = portsByManager(ports);
 	return Object.entries(MAKERS)
 		.filter(([name]) => selected.has(name))
-		.map(([name, make]) => make(portsOf(name), options));
+		.map(([name, make]) => {
+			const userName = userOf(name);
+			const client = userName === undefined ? ports.client : clientAs(userName);
+			return make(
+				client === ports.client ? portsOf(name) : { ...ports, client: asManager(client, managerOf(name)) },
+				options,
+			);
+		});
+}
+
+/** Upstream's accounts that are not called as their controllers are. */
+const ACCOUNTS: Readonly<Record<string, string>> = {
+	"endpointslice-mirroring-controller": "endpointslicemirroring-controller",
+	"endpoints-controller": "endpoint-controller",
+	"garbage-collector-controller": "generic-garbage-collector",
+	"node-lifecycle-controller": "node-controller",
+	"pod-garbage-collector-controller": "pod-garbage-collector",
+	"serviceaccount-controller": "service-account-controller",
+	"root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
+	"service-lb-controller": "service-controller",
+};
+
+/** Who a controller is to the API. Undefined: a part of the API server itself. */
+function userOf(controller: string): string | undefined {
+	if (controller === "kubernetes-service-controller") return undefined;
+	if (controller === "scheduler") return "system:kube-scheduler";
+	return serviceAccountName("kube-system", ACCOUNTS[controller] ?? controller);
 }
 
 /** The program that has the part upstream owns what the part writes. */
@@ -115,10 +152,14 @@ const OTHER_MANAGERS: Readonly<Record<string, string>> = {
 	"kubernetes-service-controller": "kube-apiserver",
 };
 
+function managerOf(controller: string): string {
+	return OTHER_MANAGERS[controller] ?? "kube-controller-manager";
+}
+
 function portsByManager(ports: ControllerPorts): (controller: string) => ControllerPorts {
 	const made = new Map<string, ControllerPorts>();
 	return (controller) => {
-		const manager = OTHER_MANAGERS[controller] ?? "kube-controller-manager";
+		const manager = managerOf(controller);
 		const known = made.get(manager) ?? { ...ports, client: asManager(ports.client, manager) };
 		made.set(manager, known);
 		return known;

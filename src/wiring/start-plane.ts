@@ -11,12 +11,14 @@ import { assertDefined } from "../kernel/assert.ts";
 import { Fleet, type PodInside } from "../kubelet/fleet.ts";
 import { nodeRange } from "../kubelet/node-pool.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
+import { asManager } from "../machinery/as-manager.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { WorkQueues } from "../machinery/work-queues.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { bootstrapAccess } from "./bootstrap-access.ts";
 import { checkOptions } from "./check-options.ts";
 import { selectionHint } from "./controller-selection.ts";
 import { type DataPlane, startDataPlane } from "./data-plane.ts";
@@ -95,9 +97,9 @@ export async function startPlane(
 		explained("--listen", options.listen),
 	);
 	try {
-		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, token: api.token });
+		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, user: { token: api.token } });
 		progress(`API at ${api.url}`);
-		await bootstrap(api.client);
+		await Promise.all([bootstrap(api.client), bootstrapAccess(asManager(api.client, "kube-apiserver"))]);
 		if (options.network === "netns") netns = await startNetns(options, { ...system, ...api }, progress);
 		const parts = startParts(api, options, logs, system, netns, stopping.signal);
 		dataPlane = parts.dataPlane;
@@ -156,7 +158,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, server, port, ca, token }: RunningApi,
+	{ client, clientAs, server, port, ca, token }: RunningApi,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
@@ -186,7 +188,7 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca });
+	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
 		clusterCIDRs: simulatedRanges(options),

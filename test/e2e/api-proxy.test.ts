@@ -46,6 +46,13 @@ describe.skipIf(isMissing)("a plane with --log-decisions", () => {
 		expect(JSON.parse(posted.stdout)).toMatchObject({ pod, method: "POST", path: "/post" });
 	});
 
+	test("tells Pods nothing of who asks", async () => {
+		const url = "/api/v1/namespaces/default/services/shop:80/proxy/";
+		const { stdout } = await kubectl("get", "--raw", url, "--as=boss", "--as-group=system:masters");
+		expect(Object.keys(JSON.parse(stdout).headers)).toContain("user-agent");
+		expect(stdout).not.toMatch(/impersonate|authorization|boss/i);
+	});
+
 	test.each([
 		["services/empty/proxy/", 'no endpoints available for service "empty"'],
 		// Its only port has a name, so that it has to be named.

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { codeBlocks } from "../house/documents.ts";
 import { kubectlVersions } from "./kubectl-versions.ts";
-import { finished, PROGRAM, RunningPlane } from "./plane.ts";
+import { CACHE, finished, PROGRAM, RunningPlane } from "./plane.ts";
 
 /** Set-up commands: CI runs them in a clean clone, where they are at home. */
 const SET_UP = /^npm ci && npm (start|test)$/;
@@ -27,7 +27,12 @@ function userFolder(): string {
 
 describe.skipIf(isMissing)("shell blocks", () => {
 	const folder = isMissing ? "" : userFolder();
-	const env = { ...process.env, PATH: `${path.join(folder, "bin")}:${process.env["PATH"]}`, HOME: folder };
+	const env = {
+		...process.env,
+		PATH: `${path.join(folder, "bin")}:${process.env["PATH"]}`,
+		HOME: folder,
+		XDG_CACHE_HOME: CACHE,
+	};
 	let plane: RunningPlane;
 	beforeAll(async () => {
 		plane = await RunningPlane.start();

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), "../..");
 export const PROGRAM: string = path.join(ROOT, "bin/sliceplane");
 /** One for all tests: only the first start of a machine makes certificates. */
-const CACHE = path.join(ROOT, ".cache");
+export const CACHE: string = path.join(ROOT, ".cache");
 
 export interface Finished {
 	readonly status: number;

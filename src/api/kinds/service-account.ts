@@ -1,9 +1,16 @@
 /** ServiceAccount: who a pod is to the API. */
 import { age } from "../age.ts";
 import { dns1123SubdomainName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType } from "../resource.ts";
+import { ALL_VERBS, defineResource, type ResourceType, type Subresource } from "../resource.ts";
 import type { ServiceAccount } from "../types/core.ts";
 import { AGE_COLUMN, NAME_COLUMN } from "./cells.ts";
+
+/** Answers with a credential of the account. */
+const TOKEN_SUBRESOURCE: Subresource = {
+	name: "token",
+	kind: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
+	verbs: ["create"],
+};
 
 export const SERVICE_ACCOUNT: ResourceType = defineResource<ServiceAccount>({
 	group: "",
@@ -15,7 +22,7 @@ export const SERVICE_ACCOUNT: ResourceType = defineResource<ServiceAccount>({
 	shortNames: ["sa"],
 	categories: [],
 	verbs: ALL_VERBS,
-	subresources: [],
+	subresources: [TOKEN_SUBRESOURCE],
 	storagePrefix: "/registry/serviceaccounts/",
 	schema: "core.ServiceAccount",
 	nameProblems: dns1123SubdomainName,

@@ -15,6 +15,7 @@ import { CORE_SERVICE } from "./messages/core-service.ts";
 import { CORE_SMALL } from "./messages/core-small.ts";
 import { CORE_VOLUME } from "./messages/core-volume.ts";
 import { META, RUNTIME } from "./messages/meta.ts";
+import { RBAC } from "./messages/rbac.ts";
 import { AUTOSCALING, COORDINATION, DISCOVERY, EVENTS, NETWORKING, POLICY } from "./messages/service-groups.ts";
 import { type Field, type MessageText, parseFields, type Scalar, splitMessages } from "./notation.ts";
 
@@ -54,6 +55,7 @@ const TEXTS: readonly (readonly [group: string, text: string])[] = [
 	["authentication", AUTHENTICATION],
 	["authorization", AUTHORIZATION],
 	["apiextensions", APIEXTENSIONS],
+	["rbac", RBAC],
 ];
 
 /** The schema's short names of the API groups. Status and DeleteOptions belong to all of them. */
@@ -69,6 +71,7 @@ const SHORT_GROUPS: ReadonlyMap<string, string> = new Map([
 	["authentication.k8s.io", "authentication"],
 	["authorization.k8s.io", "authorization"],
 	["apiextensions.k8s.io", "apiextensions"],
+	["rbac.authorization.k8s.io", "rbac"],
 ]);
 
 const TYPE_META = "0 apiVersion string; 0 kind string";

@@ -31,3 +31,9 @@ export interface AccessReview {
 	readonly metadata?: { readonly namespace?: string };
 	readonly spec?: AccessReviewSpec;
 }
+
+export interface RulesReview {
+	readonly apiVersion: string;
+	readonly kind: string;
+	readonly spec?: { readonly namespace?: string };
+}

@@ -4,10 +4,11 @@ import { ApiError, badRequest, internalError } from "../../api/status.ts";
 import { utf8 } from "../../kernel/bytes.ts";
 import type { Counter, Histogram } from "../../kernel/metrics.ts";
 import type { ContainerLogs } from "../../machinery/container-logs.ts";
+import type { AccountTokens, TokenUser } from "../access/account-tokens.ts";
 import type { ApiServer } from "../api-server.ts";
-import { ANONYMOUS, authorizePath } from "../authorization.ts";
 import { impersonated } from "../impersonation.ts";
 import type { RequestContext, User } from "../ports.ts";
+import { ANONYMOUS } from "../users.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
 import type { BodyCodecs } from "./body.ts";
@@ -28,9 +29,17 @@ export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs" |
 	/** Absent: no Pod answers. */
 	readonly askPod?: AskPod;
 	readonly codecs: BodyCodecs & { readonly stringifyYaml: (value: unknown) => Promise<string> };
-	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
-	readonly authenticate: (request: HttpRequest) => User | undefined;
+	readonly authenticator: Authenticator;
+	readonly accountTokens: AccountTokens;
 	readonly inFlight?: InFlightLimits;
+}
+
+/** Knows who asks. */
+export interface Authenticator {
+	/** undefined without credentials. @throws {ApiError} `Unauthorized` for credentials that are not known. */
+	authenticate(request: HttpRequest): User | undefined | Promise<User | undefined>;
+	/** Whose token it is; without `audiences`, for this API server. */
+	userOfToken(token: string, audiences?: readonly string[]): Promise<TokenUser | undefined>;
 }
 
 /** Why the clock of a request is stopped; a reason of our own spares the making of an error with a stack. */
@@ -84,15 +93,24 @@ export class HttpApi {
 	/** What a request to upgrade its connection may become. Never rejects. */
 	async upgrade(request: HttpRequest): Promise<UpgradeAnswer> {
 		try {
-			const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
+			const user = await this.#userOf(request);
 			return { kind: "port-forward", pod: upgradedPod(this.#ports.server, request, user) };
 		} catch (error) {
 			return { kind: "refused", response: this.#failed(request, error) };
 		}
 	}
 
+	/** At once where a caller is known at once: what follows need not wait for a turn. */
+	#userOf(request: HttpRequest): User | Promise<User> {
+		const { authorizer } = this.#ports.server.ports;
+		const caller = this.#ports.authenticator.authenticate(request);
+		if (caller instanceof Promise) return caller.then((user) => impersonated(request, user ?? ANONYMOUS, authorizer));
+		return impersonated(request, caller ?? ANONYMOUS, authorizer);
+	}
+
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
-		const user = impersonated(request, this.#ports.authenticate(request) ?? ANONYMOUS);
+		const found = this.#userOf(request);
+		const user = found instanceof Promise ? await found : found;
 		const route = routeOf(request.path);
 		const leave = this.#inFlight.enter(request, route, user);
 		try {
@@ -108,7 +126,7 @@ export class HttpApi {
 		const nowMs = (): number => server.ports.clock.wallMs();
 		if (route.kind === "bad-name") throw badRequest(`invalid path ${JSON.stringify(request.path)}`);
 		if (route.kind === "path") {
-			authorizePath(user, request.method.toLowerCase(), request.path);
+			server.ports.authorizer.authorizePath(user, request.method.toLowerCase(), request.path);
 			return handlePath(
 				{ ...this.#ports, customTypes: server.customTypes.discovered, store: server.ports.store, nowMs },
 				request,
@@ -126,6 +144,9 @@ export class HttpApi {
 			encoded: this.#encoded,
 			codecs: this.#ports.codecs,
 			logs: this.#ports.logs,
+			accountTokens: this.#ports.accountTokens,
+			userOfToken: (token: string, audiences?: readonly string[]) =>
+				this.#ports.authenticator.userOfToken(token, audiences),
 			...(this.#ports.askPod === undefined ? {} : { askPod: this.#ports.askPod }),
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
 			nowMs,

@@ -1,6 +1,14 @@
 /** HTTP as plain data: the edge turns sockets into these and back. */
 import type { FrameSink } from "../watch/watch-hub.ts";
 
+/** Who a client is, as an authority has signed. */
+export interface ClientCertificate {
+	/** The user. */
+	readonly commonName: string;
+	/** The user's groups. */
+	readonly organizations: readonly string[];
+}
+
 export interface HttpRequest {
 	readonly method: string;
 	/** Percent-encoded, without the query. */
@@ -10,6 +18,8 @@ export interface HttpRequest {
 	header(name: string): string | undefined;
 	/** All of them, by lower-case name; only for passing them on. */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+	/** Of the connection. `untrusted`: by nobody that this server believes. Absent: the client has sent none. */
+	readonly clientCertificate?: ClientCertificate | "untrusted" | undefined;
 	/** @throws {ApiError} `RequestEntityTooLarge`, or `BadRequest` when the client stops half way. */
 	body(): Promise<Uint8Array>;
 	/** Aborts when the client goes away. */

@@ -3,7 +3,7 @@ import { TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-	server = await TestServer.start();
+	server = await TestServer.start({ roles: true });
 });
 
 const AGGREGATED_V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -48,6 +48,7 @@ describe("discovery", () => {
 			"authentication.k8s.io",
 			"authorization.k8s.io",
 			"networking.k8s.io",
+			"rbac.authorization.k8s.io",
 			"apiextensions.k8s.io",
 			"coordination.k8s.io",
 			"discovery.k8s.io",
@@ -199,7 +200,6 @@ describe("version and health", () => {
 		["/healthz", 200, "ok"],
 		["/livez", 200, "ok"],
 		["/readyz", 200, "ok"],
-		["/healthz/ping", 200, "ok"],
 		["/readyz?exclude=etcd", 200, "ok"],
 		["/livez?verbose", 200, "[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n"],
 	])("GET %s is %i %j, to anybody", async (path, status, text) => {
@@ -209,6 +209,11 @@ describe("version and health", () => {
 			"content-type": "text/plain; charset=utf-8",
 			"x-content-type-options": "nosniff",
 		});
+	});
+
+	test("single checks are for those who may see them", async () => {
+		expect((await server.request("GET", "/healthz/ping")).text).toBe("ok");
+		expect((await server.request("GET", "/healthz/ping", { token: "" })).status).toBe(403);
 	});
 
 	test("a server that is not ready is alive all the same", async () => {

@@ -83,5 +83,7 @@ function pathOf({ path, query }: HttpRequest): string {
 }
 
 function passedOn(headers: PodRequest["headers"]): PodRequest["headers"] {
-	return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name)));
+	return Object.fromEntries(
+		Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name) && !name.startsWith("impersonate-")),
+	);
 }

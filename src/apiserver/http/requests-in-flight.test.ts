@@ -10,7 +10,7 @@ const MUTATING_MAX = 200;
 
 let server: TestServer;
 beforeEach(async () => {
-	server = await TestServer.start();
+	server = await TestServer.start({ roles: true });
 });
 
 /** A request whose client sends its body when `send` is called. */

@@ -1,8 +1,8 @@
 /** How many requests are answered at once: past the limit a client is told to come back. */
 import { ApiError } from "../../api/status.ts";
 import type { Gauge, Metrics } from "../../kernel/metrics.ts";
-import { MASTERS_GROUP } from "../authorization.ts";
 import type { User } from "../ports.ts";
+import { MASTERS_GROUP } from "../users.ts";
 import type { HttpRequest } from "./message.ts";
 import { booleanOf } from "./query.ts";
 import type { Route } from "./route.ts";

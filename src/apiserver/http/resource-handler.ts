@@ -7,11 +7,11 @@ import type { TypeMeta } from "../../api/schema/decode.ts";
 import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
 import type { Pod } from "../../api/types/core.ts";
 import type { ContainerLogs } from "../../machinery/container-logs.ts";
+import type { AccountTokens } from "../access/account-tokens.ts";
 import type { ApiServer } from "../api-server.ts";
-import { authorize } from "../authorization.ts";
 import type { RequestContext, Target, WriteFlags } from "../ports.ts";
 import { requireRevision } from "../required-revision.ts";
-import { answeredReview, reviewTypeOf } from "../reviews.ts";
+import { answeredReview, type ReviewPorts, reviewTypeOf } from "../reviews.ts";
 import { selectionOf } from "../selection.ts";
 import { bindPod } from "../subresources/binding.ts";
 import { evictPod } from "../subresources/eviction.ts";
@@ -42,11 +42,14 @@ export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly logs: ContainerLogs;
 	/** Absent: no Pod answers. */
 	readonly askPod?: AskPod;
+	readonly accountTokens: AccountTokens;
+	readonly userOfToken: ReviewPorts["userOfToken"];
 }
 
 const DELETE_OPTIONS: TypeMeta = { apiVersion: "v1", kind: "DeleteOptions" };
 const SCALE: TypeMeta = { apiVersion: "autoscaling/v1", kind: "Scale" };
 const BINDING: TypeMeta = { apiVersion: "v1", kind: "Binding" };
+const TOKEN_REQUEST: TypeMeta = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" };
 const EVICTION: TypeMeta = { apiVersion: "policy/v1", kind: "Eviction" };
 
 function typeMetaOf(type: ResourceType): TypeMeta {
@@ -68,7 +71,7 @@ export async function handleResource(
 	context: RequestContext,
 ): Promise<HttpResponse> {
 	const verb = verbOf(request, path);
-	authorize(context.user, { verb, ...path, type: { ...path, kind: "" } });
+	ports.server.ports.authorizer.authorize(context.user, { verb, ...path, type: { ...path, kind: "" } });
 	const review = reviewTypeOf(path.group, path.version, path.plural);
 	if (review !== undefined) return handleReview(ports, request, path, review, context);
 	const type = ports.server.typeOf(path);
@@ -91,7 +94,9 @@ async function handleReview(
 	if (name !== "" || (namespace !== "") !== type.namespaced) throw noSuchPath();
 	if (request.method !== "POST") throw methodNotAllowed(type, request.method.toLowerCase());
 	const { value: body } = await readBody(request, ports.codecs, { apiVersion: apiVersionOf(type), kind: type.kind });
-	return jsonAnswer(201, answeredReview(type, body, user, ports.nowMs()));
+	const { authorizer } = ports.server.ports;
+	const { userOfToken, nowMs } = ports;
+	return jsonAnswer(201, await answeredReview({ authorizer, userOfToken, nowMs }, type, body, user));
 }
 
 /** @throws {ApiError} `NotFound` where a namespace is missing, or is given to a kind that has none. */
@@ -230,6 +235,8 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 		case "binding":
 		case "eviction":
 			return handleAction(call, name);
+		case "token":
+			return handleToken(call);
 		case "log":
 			return handleLog(call);
 		case "proxy":
@@ -295,6 +302,11 @@ async function handleAction({ ports, request, target }: Call, name: "binding" | 
 	if (name === "binding") return jsonAnswer(201, await bindPod(ports.server.ports, target, body, dryRun));
 	const deletion = (options: unknown) => deleteFlagsOf(options, request.query);
 	return jsonAnswer(201, await evictPod(ports.server.ports, target, body, deletion));
+}
+
+async function handleToken({ ports, request, target }: Call): Promise<HttpResponse> {
+	const { value: body } = await readBody(request, ports.codecs, TOKEN_REQUEST);
+	return jsonAnswer(201, await ports.accountTokens.request(target, body));
 }
 
 async function handleLog(call: Call): Promise<HttpResponse> {

@@ -3,7 +3,6 @@
 import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
 import type { Pod } from "../../api/types/core.ts";
 import type { ApiServer } from "../api-server.ts";
-import { authorize } from "../authorization.ts";
 import type { User } from "../ports.ts";
 import { getObject } from "../verbs/read.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
@@ -35,7 +34,7 @@ export function upgradedPod(server: ApiServer, request: HttpRequest, user: User)
 	}
 	const { namespace, name } = route;
 	// Both methods are `create` to authorization: a connection is made, whatever HTTP calls it.
-	authorize(user, { verb: "create", type, namespace, name, subresource: "portforward" });
+	server.ports.authorizer.authorize(user, { verb: "create", type, namespace, name, subresource: "portforward" });
 	const pod: Pod = getObject(server.ports, { type, namespace, name }) as Pod;
 	const phase = pod.status?.phase ?? "Pending";
 	if (phase !== "Running")

@@ -3,7 +3,6 @@ import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { DEPTH_MAX, isDeeperThan } from "../../api/schema/depth.ts";
 import { badRequest, conflict, hasReason, notFound } from "../../api/status.ts";
 import { isObject, ownValue } from "../../kernel/json.ts";
-import { authorize } from "../authorization.ts";
 import { decodeBody } from "../decode-body.ts";
 import { applied, kindWords } from "../field-managers/apply.ts";
 import type { RequestContext, ServerPorts, Target } from "../ports.ts";
@@ -62,7 +61,7 @@ async function applyNew(
 		const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
 		throw conflict(type, name, why);
 	}
-	authorize(context.user, { verb: "create", ...target });
+	ports.authorizer.authorize(context.user, { verb: "create", ...target });
 	const { object, ownedBy } = applied(ports, type, undefined, config, options, context);
 	requireUnrepeated(options);
 	const flags = { dryRun: options.dryRun, fieldValidation: "Ignore", ownedBy } as const;

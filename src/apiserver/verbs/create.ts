@@ -3,6 +3,7 @@ import { validateMetadata } from "../../api/metadata-validation.ts";
 import { ApiError, alreadyExists, badRequest, invalidObject } from "../../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../../api/types/meta.ts";
 import { randomName } from "../../kernel/random.ts";
+import { requireNoEscalation } from "../access/escalation.ts";
 import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedCreate } from "../field-managers/track-write.ts";
@@ -58,6 +59,7 @@ async function tryCreate(
 	const key = storeKey({ namespace: target.namespace, name: draft.metadata.name });
 	const tracked = trackedCreate(ports, type, type.withDefaults(draft), options, context);
 	const prepared = type.prepareCreate(tracked, { nowMs: ports.clock.wallMs() });
+	requireNoEscalation(ports, target, context.user, prepared);
 	const existing = ports.store.space(type.storagePrefix).get(key);
 	const plan = planCreate(ports, type, key, prepared, options.dryRun);
 	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];

@@ -7,6 +7,7 @@ import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "
 import type { KubeObject } from "../../api/types/meta.ts";
 import { deepEqual, ownValue } from "../../kernel/json.ts";
 import type { Entry } from "../../store/entry.ts";
+import { requireNoEscalation } from "../access/escalation.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
 import { raisesGeneration } from "../generation.ts";
@@ -43,6 +44,7 @@ export async function updateObject(
 			if (!target.type.createOnUpdate || options.subresource !== undefined) {
 				throw notFound(target.type, target.name);
 			}
+			ports.authorizer.authorize(context.user, { verb: "create", ...target });
 			requireUnbound(target, proposed);
 			return { object: await createObject(ports, target, body, options, context), isCreated: true };
 		}
@@ -85,6 +87,7 @@ export async function applyUpdate(
 	requireMeantVersion(target, stored.object, proposed);
 	const next = preparedUpdate(ports, target, stored.object, proposed, options, context);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
+	requireNoEscalation(ports, target, context.user, plan.object, stored.object);
 	requireValidUpdate(target, plan.object, stored.object, options);
 	for (const text of type.warnings(plan.object, stored.object)) context.warn(text);
 	const isGone = isFinished(plan.object);

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { TestServer } from "../testing/test-server.ts";
+import { TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-	server = await TestServer.start();
+	server = await TestServer.start({ roles: true });
 	await server.request("POST", "/api/v1/namespaces/default/pods", {
 		body: { metadata: { name: "web" }, spec: { containers: [{ name: "c", image: "i" }] } },
 	});
@@ -114,5 +114,35 @@ describe("authorization", () => {
 	test("what is not served is forbidden too, so that nobody learns what there is", async () => {
 		const { status } = await server.request("GET", "/apis/none/v1/nothings", { token: "nobody" });
 		expect(status).toBe(403);
+	});
+});
+
+describe("rights that change", () => {
+	const Rbac = "/apis/rbac.authorization.k8s.io/v1";
+	const asEve = { headers: { "impersonate-user": "eve" } };
+	const binding = {
+		metadata: { name: "eve" },
+		subjects: [{ kind: "User", name: "eve" }],
+		roleRef: { kind: "ClusterRole", name: "view" },
+	};
+	const podsOfEve = async (): Promise<number> =>
+		(await server.request("GET", "/api/v1/namespaces/default/pods", asEve)).status;
+
+	test("what a binding gave is gone when its deletion is answered", async () => {
+		const bindings = `${Rbac}/namespaces/default/rolebindings`;
+		expect(await podsOfEve()).toBe(403);
+		await server.request("POST", bindings, { body: binding });
+		expect(await podsOfEve()).toBe(200);
+		await server.request("DELETE", `${bindings}/eve`);
+		expect(await podsOfEve()).toBe(403);
+		expect(server.server.ports.authorizer.asOf).toBe(server.store.revision);
+	});
+
+	test("a namespace itself is a thing of its own place", async () => {
+		await server.request("POST", `${Rbac}/namespaces/default/rolebindings`, { body: binding });
+		const statusOf = async (path: string): Promise<number> => (await server.request("GET", path, asEve)).status;
+		expect(await statusOf("/api/v1/namespaces/default")).toBe(200);
+		expect(await statusOf("/api/v1/namespaces/kube-system")).toBe(403);
+		expect(await statusOf("/api/v1/namespaces")).toBe(403);
 	});
 });

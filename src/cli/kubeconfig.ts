@@ -1,0 +1,31 @@
+/** `sliceplane kubeconfig --user NAME`: credentials of another user, to try what that one may do. */
+import type { Command } from "commander";
+import { cacheFolder } from "../edge/cache-folder.ts";
+import { collect } from "./flag-values.ts";
+
+interface KubeconfigFlags {
+	readonly user: string;
+	readonly group?: readonly string[];
+	readonly kubeconfig?: string;
+	readonly context?: string;
+}
+
+export function addKubeconfigCommand(root: Command): void {
+	root
+		.command("kubeconfig")
+		.description(
+			"Print a kubeconfig for another user of a plane that runs: one with a client certificate.\n" +
+				"What the user may do is what roles give to its name and groups.",
+		)
+		.requiredOption("--user <name>", "the user")
+		.option("--group <name>", "a group of the user; may be repeated", collect)
+		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
+		.option("--context <name>", "context in the kubeconfig")
+		.addHelpText("after", "\nExample:\n  $ sliceplane kubeconfig --user ann --group dev > ann.kubeconfig\n")
+		.action(async ({ user, group = [], ...choice }: KubeconfigFlags) => {
+			// Loaded only now: wrong usage and --help must answer at once.
+			const { clientKubeconfig } = await import("../wiring/client-kubeconfig.ts");
+			const asked = { ...choice, files: process.env["KUBECONFIG"] };
+			process.stdout.write(await clientKubeconfig(asked, { user, groups: group }, cacheFolder()));
+		});
+}
