@@ -127,16 +127,18 @@ interface Fault {
 
 const VICTIM = "victim";
 
+const VICTIM_PORTS = [{ name: "http", port: 80, targetPort: "http" as string | number }];
+
 async function victim(client: ApiClient, spec: Partial<Spec>, pods = true): Promise<void> {
-	const ports = [{ name: "http", port: 80, targetPort: "http" as string | number }];
-	await client.create(SERVICES, "default", {
-		metadata: { name: VICTIM },
-		spec: { selector: { app: VICTIM }, ports, ...spec } as Spec,
-	});
+	const made: Spec = { selector: { app: VICTIM }, ports: VICTIM_PORTS, ...spec };
+	await client.create(SERVICES, "default", { metadata: { name: VICTIM }, spec: made });
 	if (pods) await client.create(DEPLOYMENTS, "default", deployment(VICTIM, 2));
 }
 
-const withoutSelector = { selector: undefined } as unknown as Partial<Spec>;
+/** A Service whose endpoints are made by hand. */
+function unselected(client: ApiClient): Promise<Service> {
+	return client.create(SERVICES, "default", { metadata: { name: VICTIM }, spec: { ports: VICTIM_PORTS } });
+}
 
 export const FAULTS: readonly Fault[] = [
 	{ name: "selector-matches-no-pods", plant: (client) => victim(client, { selector: { app: "victm" } }) },
@@ -149,11 +151,11 @@ export const FAULTS: readonly Fault[] = [
 		name: "externalname-is-an-ip",
 		plant: (client) => victim(client, { type: "ExternalName", externalName: "10.1.2.3" }, false),
 	},
-	{ name: "no-selector-and-no-manual-endpoints", plant: (client) => victim(client, withoutSelector, false) },
+	{ name: "no-selector-and-no-manual-endpoints", plant: (client) => unselected(client) },
 	{
 		name: "slice-without-service-name-label",
 		async plant(client) {
-			await victim(client, withoutSelector, false);
+			await unselected(client);
 			const { metadata, ...slice } = manualSlice(VICTIM);
 			await client.create(ENDPOINT_SLICES, "default", { ...slice, metadata: { name: metadata.name } });
 		},
@@ -161,7 +163,7 @@ export const FAULTS: readonly Fault[] = [
 	{
 		name: "port-name-mismatch",
 		async plant(client) {
-			await victim(client, withoutSelector, false);
+			await unselected(client);
 			await client.create(ENDPOINT_SLICES, "default", {
 				...manualSlice(VICTIM),
 				ports: [{ name: "web", port: 8080, protocol: "TCP" }],
