@@ -51,13 +51,33 @@ export class NftProgram implements KernelRules {
 		const sets = objectsOf(await this.#run(["-j", "-t", "list", "sets", this.#family], ""), "set");
 		// A table of this proxy is never without its fixed chains.
 		if (chains.length === 0) return undefined;
-		const elements: NftElement[] = [];
-		for (const container of CONTAINER_NAMES) elements.push(...(await this.#elementsOf(container)));
+		const elements = await this.elements();
 		return {
 			chains,
 			affinitySets: sets.filter(({ table }) => table === this.#table).flatMap(affinitySetOf),
-			elements,
+			// Which addresses accept node ports is written anew with the fixed rules.
+			elements: elements.filter(({ container }) => container !== "nodeport-ips"),
 		};
+	}
+
+	async elements(): Promise<readonly NftElement[]> {
+		const elements: NftElement[] = [];
+		for (const container of CONTAINER_NAMES) elements.push(...(await this.#elementsOf(container)));
+		return elements;
+	}
+
+	async ruleCounts(): Promise<ReadonlyMap<string, number> | undefined> {
+		const ran = await this.#run(["-j", "-t", "list", "table", this.#family, this.#table], "");
+		if (ran.status !== 0) return undefined;
+		const counts = new Map(objectsOf(ran, "chain").map(({ name = "" }) => [name, 0]));
+		for (const { chain = "" } of objectsOf(ran, "rule")) counts.set(chain, (counts.get(chain) ?? 0) + 1);
+		return counts;
+	}
+
+	/** Whether the program is there and may be used: undefined, or what it says. */
+	async problem(): Promise<string | undefined> {
+		const { status, stderr } = await this.#run(["list", "tables"], "");
+		return status === 0 ? undefined : shortened(stderr);
 	}
 
 	/** Removes the table, and with it every rule. */
@@ -68,8 +88,6 @@ export class NftProgram implements KernelRules {
 	}
 
 	async #elementsOf(container: Container): Promise<readonly NftElement[]> {
-		// Which addresses accept node ports is written anew with the fixed rules.
-		if (container === "nodeport-ips") return [];
 		const isMap = container.startsWith("service-") || container.startsWith("no-") || container.startsWith("firewall-");
 		const kind = isMap ? "map" : "set";
 		const ran = await this.#run(["-j", "list", kind, this.#family, this.#table, container], "");
@@ -110,11 +128,13 @@ export class NftProgram implements KernelRules {
 interface NftJson {
 	readonly name?: string;
 	readonly table?: string;
+	/** Of a rule. */
+	readonly chain?: string;
 	readonly timeout?: number;
 	readonly elem?: readonly unknown[];
 }
 
-function objectsOf({ status, stdout }: Ran, kind: "chain" | "set" | "map"): readonly NftJson[] {
+function objectsOf({ status, stdout }: Ran, kind: "chain" | "rule" | "set" | "map"): readonly NftJson[] {
 	if (status !== 0) return [];
 	const { nftables = [] } = JSON.parse(stdout) as { nftables?: readonly Record<string, NftJson>[] };
 	return nftables.flatMap((object) => object[kind] ?? []);

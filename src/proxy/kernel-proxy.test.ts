@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { CONTAINER_NAMES } from "../plan/nft/base-ruleset.ts";
 import { type NftConfig, podsByRange } from "../plan/nft/config.ts";
 import type { Listing } from "../plan/nft/nft-state.ts";
+import type { NftElement } from "../plan/nft/objects.ts";
 import { NftModel } from "../testing/nft-model.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { silentLogger } from "../testing/silent.ts";
@@ -46,14 +48,26 @@ class FakeKernel implements KernelRules {
 	list(): Promise<Listing | undefined> {
 		const { chainNames } = this.model;
 		if (chainNames.length === 0) return Promise.resolve(undefined);
-		const elements = (["service-ips", "cluster-ips"] as const).flatMap((container) =>
+		const elements = this.#elements().filter(({ container }) => container !== "nodeport-ips");
+		return Promise.resolve({ chains: chainNames, affinitySets: [], elements });
+	}
+
+	elements(): Promise<readonly NftElement[]> {
+		return Promise.resolve(this.#elements());
+	}
+
+	ruleCounts(): Promise<ReadonlyMap<string, number>> {
+		return Promise.resolve(new Map(this.model.chainNames.map((name) => [name, this.model.rulesOf(name).length])));
+	}
+
+	#elements(): readonly NftElement[] {
+		return CONTAINER_NAMES.flatMap((container) =>
 			[...this.model.elementsOf(container)].map(([key, verdict]) => ({
 				container,
 				key,
 				...(verdict === "" ? {} : { verdict }),
 			})),
 		);
-		return Promise.resolve({ chains: chainNames, affinitySets: [], elements });
 	}
 }
 
@@ -62,11 +76,13 @@ let kernel: FakeKernel;
 let proxy: KernelProxy;
 let stopping: AbortController;
 let metrics: RecordingMetrics;
+let warnings: string[];
 
 function start(minSyncPeriodMs = 1_000): void {
 	const rules = new FamilyRules(CONFIG, kernel, clock);
 	const flows = { list: () => Promise.resolve([]), cut: () => Promise.resolve(0) };
-	const ports = { clock, log: silentLogger, metrics, flows };
+	const log = { ...silentLogger, warn: (message: string) => warnings.push(message) };
+	const ports = { clock, log, metrics, flows };
 	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: [] });
 	stopping = new AbortController();
 	proxy.put(tableOf("a/web", { cluster: targets(1) }));
@@ -77,6 +93,7 @@ beforeEach(() => {
 	clock = new VirtualClock();
 	kernel = new FakeKernel();
 	metrics = new RecordingMetrics();
+	warnings = [];
 });
 
 describe("KernelProxy", () => {
@@ -137,6 +154,49 @@ describe("KernelProxy", () => {
 		kernel.model = new NftModel();
 		await clock.advance(30_000);
 		expect(kernel.model.rulesOf(CHAIN)).toEqual(["meta l4proto tcp dnat to 10.244.0.1:8080"]);
+		stopping.abort();
+	});
+
+	const foreign: readonly (readonly [string, string])[] = [
+		["rules of a Service's chain", `flush chain ip t ${CHAIN}`],
+		["rules of a fixed chain", "flush chain ip t services"],
+		["a hook", "delete chain ip t nat-postrouting"],
+		["an element", "delete element ip t service-ips { 10.96.0.10 . tcp . 80 }"],
+		["addresses of node ports", "flush set ip t nodeport-ips"],
+		["nothing, and added an element", "add element ip t cluster-ips { 10.96.0.99 }"],
+		["nothing, and added a rule", "add rule ip t services drop"],
+	];
+	test.each(foreign)("repairs within the sync period when somebody took away %s, and warns once", async (_, line) => {
+		start();
+		await proxy.synced();
+		const before = kernel.model.snapshot;
+		await clock.advance(30_000);
+		expect([kernel.texts.length, warnings]).toEqual([2, []]);
+		kernel.model.load(line);
+		expect(kernel.model.snapshot).not.toEqual(before);
+		await clock.advance(30_000);
+		expect(kernel.model.snapshot).toEqual(before);
+		await clock.advance(60_000);
+		expect(warnings).toEqual(["Rules were changed by somebody else; all are written anew"]);
+		stopping.abort();
+	});
+
+	test("leaves out looks that would take more than a hundredth of the time", async () => {
+		start();
+		await proxy.synced();
+		const counts = kernel.ruleCounts.bind(kernel);
+		let looks = 0;
+		kernel.ruleCounts = async () => {
+			looks++;
+			await clock.sleep(1_000);
+			return counts();
+		};
+		await clock.advance(31_000);
+		expect(looks).toBe(1);
+		await clock.advance(90_000);
+		expect(looks).toBe(1);
+		await clock.advance(31_000);
+		expect(looks).toBe(2);
 		stopping.abort();
 	});
 

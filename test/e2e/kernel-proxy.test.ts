@@ -31,6 +31,7 @@ const six = (text: string): Target => ({
 });
 
 let lab: Lab;
+let families: readonly FamilyRules[];
 let proxy: KernelProxy;
 let running: Promise<void>;
 const stopping = new AbortController();
@@ -63,7 +64,7 @@ beforeAll(async () => {
 	if (problem !== undefined) return;
 	lab = await Lab.start();
 	const clock = new SystemClock();
-	const families = (["IPv4", "IPv6"] as const).map((family) => {
+	families = (["IPv4", "IPv6"] as const).map((family) => {
 		const kernel = new NftProgram({ family: nftFamily(family), table: "sliceplane", command: inNode("nft") });
 		return new FamilyRules(config(family), kernel, clock);
 	});

@@ -190,6 +190,19 @@ describe.skipIf(problem !== undefined)("sliceplane proxy", () => {
 		expect(await ask("10.96.0.10", 80, 1)).toEqual(["rp from 10.244.1.12"]);
 	});
 
+	test("writes anew what somebody else took away, warns once for each, and sees its own rules as whole", async () => {
+		expect(await proxy.end("SIGTERM")).toBe(0);
+		proxy = await start("--sync-period", "1s");
+		await new Promise((resolve) => setTimeout(resolve, 2_500));
+		expect(proxy.stderr).not.toContain("changed by somebody else");
+		const lines = ["flush table ip sliceplane", "flush map ip sliceplane service-ips"];
+		for (const [index, line] of lines.entries()) {
+			lab.run("node", "nft", line);
+			await expect.poll(() => proxy.stderr.split("changed by somebody else").length - 1).toBe(index + 1);
+			await expect.poll(() => ask("10.96.0.10", 80, 1)).toEqual(["rp from 10.244.1.12"]);
+		}
+	});
+
 	test(`loses no connection and leaves nothing over in ${KILLS} rounds of kill -9 and start`, async () => {
 		expect(await lab.at("pc").hold("held", "10.96.0.10", 80)).toBe("connected");
 		for (let round = 1; round <= KILLS; round++) {
