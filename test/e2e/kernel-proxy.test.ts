@@ -297,6 +297,12 @@ describe.skipIf(problem !== undefined)("rules in the kernel", () => {
 		expect(await words("pc", { host: "10.96.0.11", port: 80, times: 1 })).toEqual(["timeout"]);
 	});
 
+	test("what was loaded is seen as whole: affinity, source ranges, both families", async () => {
+		for (const family of families) expect(await family.isIntact()).toBe(true);
+		lab.run("node", "nft", "flush", "chain", "ip6", "sliceplane", "cluster-ips-check");
+		await expect.poll(() => families[1]?.isIntact(), { timeout: 30_000, interval: 200 }).toBe(false);
+	});
+
 	test("what somebody else flushed is there again with the next change", async () => {
 		lab.run("node", "nft", "flush", "ruleset");
 		await put("default/web", { cluster: [pa], nodePort: 30_080 });
