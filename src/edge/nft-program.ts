@@ -19,6 +19,9 @@ const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 const ERROR_CHARACTERS_MAX = 500;
 
+/** In place of an exit status, which is never less than 0. */
+const PROGRAM_MISSING = -2;
+
 interface Ran {
 	readonly status: number;
 	readonly stdout: string;
@@ -34,6 +37,18 @@ export class NftProgram implements KernelRules {
 		this.#family = family;
 		this.#table = table;
 		this.#command = command;
+	}
+
+	/** Rejects with a sentence for people when the program is missing or may not be used. */
+	async probe(): Promise<void> {
+		const { status, stderr } = await this.#run(["list", "tables"], "");
+		if (status === 0) return;
+		if (status === PROGRAM_MISSING) {
+			throw new Error(
+				`${shortened(stderr)}: rules need the program nft; install it (Debian: apt-get install nftables)`,
+			);
+		}
+		throw new Error(`nft may not be used: ${shortened(stderr)}; it takes root, or the capability CAP_NET_ADMIN`);
 	}
 
 	async load(text: string): Promise<LoadResult> {
@@ -74,12 +89,6 @@ export class NftProgram implements KernelRules {
 		return counts;
 	}
 
-	/** Whether the program is there and may be used: undefined, or what it says. */
-	async problem(): Promise<string | undefined> {
-		const { status, stderr } = await this.#run(["list", "tables"], "");
-		return status === 0 ? undefined : shortened(stderr);
-	}
-
 	/** Removes the table, and with it every rule. */
 	async remove(): Promise<LoadResult> {
 		const at = `${this.#family} ${this.#table}`;
@@ -111,7 +120,7 @@ export class NftProgram implements KernelRules {
 			child.stdout?.on("data", keep(output.stdout));
 			child.stderr?.on("data", keep(output.stderr));
 			child.once("error", (error) =>
-				resolve({ status: -1, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` }),
+				resolve({ status: PROGRAM_MISSING, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` }),
 			);
 			child.once("close", (status, signal) => {
 				const stderr = Buffer.concat(output.stderr).toString("utf8");
