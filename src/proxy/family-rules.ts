@@ -27,6 +27,7 @@ export class FamilyRules {
 	readonly #changed = new Map<string, ServiceTable | undefined>();
 	/** The kernel's content is not known: at the start, and after a transaction that failed. */
 	#isLost = true;
+	#adopted: readonly NftElement[] = [];
 	readonly #baseCounts: ReadonlyMap<string, number>;
 	/** Cheapest first. */
 	readonly #looks = [
@@ -99,6 +100,13 @@ export class FamilyRules {
 		return [...this.#baseCounts, ...this.#state.ruleCounts].every(([name, count]) => found.get(name) === count);
 	}
 
+	/** Elements that the kernel had when it was last read; each is given once. */
+	takeAdopted(): readonly NftElement[] {
+		const adopted = this.#adopted;
+		this.#adopted = [];
+		return adopted;
+	}
+
 	/** When empty chains may be deleted, as monotonic milliseconds; undefined when there are none. */
 	get dueMs(): number | undefined {
 		return this.#state.dueMs;
@@ -145,6 +153,7 @@ export class FamilyRules {
 		const base = await this.#kernel.load(`${baseRuleset(this.#config).join("\n")}\n`);
 		if (base.kind === "failed") return base.message;
 		this.#state.adopt(listing ?? { elements: [], chains: [], affinitySets: [] });
+		this.#adopted = listing?.elements ?? [];
 		this.#isLost = false;
 		return undefined;
 	}

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { IPFamily } from "../api/types/meta.ts";
 import { CONTAINER_NAMES } from "../plan/nft/base-ruleset.ts";
 import { type NftConfig, podsByRange } from "../plan/nft/config.ts";
 import type { Listing } from "../plan/nft/nft-state.ts";
 import type { NftElement } from "../plan/nft/objects.ts";
+import type { Flow } from "../plan/service-map/stale-flows.ts";
 import { NftModel } from "../testing/nft-model.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { silentLogger } from "../testing/silent.ts";
@@ -77,13 +79,19 @@ let proxy: KernelProxy;
 let stopping: AbortController;
 let metrics: RecordingMetrics;
 let warnings: string[];
+let flowsTo: readonly Flow[];
+let cuts: string[];
 
 function start(minSyncPeriodMs = 1_000): void {
 	const rules = new FamilyRules(CONFIG, kernel, clock);
-	const flows = { list: () => Promise.resolve([]), cut: () => Promise.resolve(0) };
+	const cut = (_: IPFamily, cutFlows: readonly Flow[]): Promise<number> => {
+		for (const { originalDestination } of cutFlows) cuts.push(originalDestination);
+		return Promise.resolve(cutFlows.length);
+	};
+	const flows = { list: () => Promise.resolve(flowsTo), cut };
 	const log = { ...silentLogger, warn: (message: string) => warnings.push(message) };
 	const ports = { clock, log, metrics, flows };
-	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: [] });
+	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: ["192.168.50.1"] });
 	stopping = new AbortController();
 	proxy.put(tableOf("a/web", { cluster: targets(1) }));
 	void proxy.run(stopping.signal);
@@ -94,6 +102,8 @@ beforeEach(() => {
 	kernel = new FakeKernel();
 	metrics = new RecordingMetrics();
 	warnings = [];
+	flowsTo = [];
+	cuts = [];
 });
 
 describe("KernelProxy", () => {
@@ -239,6 +249,37 @@ describe("KernelProxy", () => {
 		proxy.remove("a/local");
 		await clock.advance(0);
 		expect(metrics.values.get(`${name}{traffic_policy=external}`)).toBe(0);
+		stopping.abort();
+	});
+
+	const dns = { name: "dns", protocol: "UDP", clusterIP: "10.96.0.53", port: 53, nodePort: 30_053 } as const;
+	const udp = { ...dns, cluster: targets(1), servingIPs: ["10.244.0.1"] };
+	const flowTo = (originalDestination: string): Flow => ({
+		protocol: "udp",
+		originalDestination,
+		replySource: "10.244.0.1:8080",
+	});
+
+	test("cuts flows of datagrams to an address that its Service no longer has, and keeps those to the others", async () => {
+		start(0);
+		proxy.put(tableOf("a/dns", { ...udp, externalIPs: ["1.1.1.1"], loadBalancerVIPs: ["1.1.1.2", "1.1.1.3"] }));
+		await proxy.synced();
+		flowsTo = ["10.96.0.53:53", "1.1.1.1:53", "1.1.1.2:53", "1.1.1.3:53", "192.168.50.1:30053"].map(flowTo);
+		proxy.put(tableOf("a/dns", { ...udp, loadBalancerVIPs: ["1.1.1.2"] }));
+		await proxy.synced();
+		expect(cuts).toEqual(["1.1.1.1:53", "1.1.1.3:53"]);
+		stopping.abort();
+	});
+
+	test("cuts at its start what led to Services that went while no proxy was there", async () => {
+		start(0);
+		proxy.put(tableOf("a/dns", udp));
+		await proxy.synced();
+		stopping.abort();
+		flowsTo = ["10.96.0.53:53", "192.168.50.1:30053", "9.9.9.9:53"].map(flowTo);
+		start(0);
+		await proxy.synced();
+		expect(cuts).toEqual(["10.96.0.53:53", "192.168.50.1:30053"]);
 		stopping.abort();
 	});
 
