@@ -19,7 +19,7 @@ import { DNS_SERVICE } from "../plan/dns-service.ts";
 import { type ClusterChoice, clusterClient } from "./cluster-client.ts";
 
 export interface ClientPodChoice extends ClusterChoice {
-	/** undefined: the first. */
+	/** undefined: the first that is a network namespace. */
 	readonly node?: string | undefined;
 	/** Of the Pod. */
 	readonly namespace: string;
@@ -89,7 +89,11 @@ function siteOf({ metadata: { name: node, annotations = {} } }: Node): Site {
 
 async function nodeFor(client: ApiClient, name: string | undefined): Promise<Node> {
 	const { items } = await client.list(NODES, {});
-	const found = name === undefined ? items[0] : items.find(({ metadata }) => metadata.name === name);
+	const isNamespace = ({ metadata }: Node): boolean =>
+		metadata.annotations?.[NETWORK_NAMESPACE_ANNOTATION] !== undefined;
+	// Any node says better than none what is wrong.
+	const found =
+		name === undefined ? (items.find(isNamespace) ?? items[0]) : items.find(({ metadata }) => metadata.name === name);
 	if (found !== undefined) return found;
 	const names = items.map(({ metadata }) => metadata.name);
 	if (names.length === 0) throw new Error("the cluster has no nodes: exec wants one to put its Pod behind");
