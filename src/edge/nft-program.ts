@@ -44,9 +44,7 @@ export class NftProgram implements KernelRules {
 		const { status, stderr } = await this.#run(["list", "tables"], "");
 		if (status === 0) return;
 		if (status === PROGRAM_MISSING) {
-			throw new Error(
-				`${shortened(stderr)}: rules need the program nft; install it (Debian: apt-get install nftables)`,
-			);
+			throw new Error(`${shortened(stderr)}; rules are made by it: install it (Debian: apt-get install nftables)`);
 		}
 		throw new Error(`nft may not be used: ${shortened(stderr)}; it takes root, or the capability CAP_NET_ADMIN`);
 	}
@@ -108,9 +106,9 @@ export class NftProgram implements KernelRules {
 		return new Promise((resolve) => {
 			const child = spawn(program, [...before, ...args], {
 				env: { PATH: process.env["PATH"], LC_ALL: "C" },
-				timeout: RUN_MS_MAX,
-				killSignal: "SIGKILL",
 			});
+			// The option `timeout` would go on for a program that could not be started, and keep this one from its end.
+			const hung = setTimeout(() => child.kill("SIGKILL"), RUN_MS_MAX);
 			const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
 			let bytes = 0;
 			const keep = (to: Buffer[]) => (chunk: Buffer) => {
@@ -119,10 +117,12 @@ export class NftProgram implements KernelRules {
 			};
 			child.stdout?.on("data", keep(output.stdout));
 			child.stderr?.on("data", keep(output.stderr));
-			child.once("error", (error) =>
-				resolve({ status: PROGRAM_MISSING, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` }),
-			);
+			child.once("error", (error) => {
+				clearTimeout(hung);
+				resolve({ status: PROGRAM_MISSING, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` });
+			});
 			child.once("close", (status, signal) => {
+				clearTimeout(hung);
 				const stderr = Buffer.concat(output.stderr).toString("utf8");
 				const why = signal === null ? stderr : `${program} was ended by ${signal} after ${RUN_MS_MAX / 1_000} s`;
 				resolve({ status: status ?? -1, stdout: Buffer.concat(output.stdout).toString("utf8"), stderr: why });

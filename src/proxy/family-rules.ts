@@ -11,7 +11,8 @@ import type { KernelRules } from "./kernel-rules.ts";
 /** Services in one transaction: the time that nft takes grows faster than their number. */
 const SERVICES_PER_TRANSACTION_MAX = 1_000;
 
-/** Of the time that a look took, until the next of its kind. */
+/** A look that takes longer is left out until it has taken no more than a hundredth of the time. */
+const LOOK_MS_MAX = 300;
 const LOOK_PAUSE_FACTOR = 100;
 
 export type SyncResult =
@@ -63,8 +64,8 @@ export class FamilyRules {
 	}
 
 	/**
-	 * Whether what was loaded is there: anybody may have flushed or deleted of it. Each look is taken when it would
-	 * take at most a hundredth of the time since the last: nft's time grows faster than the number of chains.
+	 * Whether what was loaded is there: anybody may have flushed or deleted of it. Looks that take long are taken less
+	 * often: nft's time grows faster than the number of chains.
 	 */
 	async isIntact(): Promise<boolean> {
 		if (this.#isLost) return true;
@@ -72,8 +73,8 @@ export class FamilyRules {
 			const startedMs = this.#clock.monotonicMs();
 			if (startedMs < look.dueMs) continue;
 			const isGood = await look.isGood();
-			const endedMs = this.#clock.monotonicMs();
-			look.dueMs = endedMs + (endedMs - startedMs) * LOOK_PAUSE_FACTOR;
+			const tookMs = this.#clock.monotonicMs() - startedMs;
+			if (tookMs > LOOK_MS_MAX) look.dueMs = startedMs + tookMs * LOOK_PAUSE_FACTOR;
 			if (!isGood) return false;
 		}
 		return true;

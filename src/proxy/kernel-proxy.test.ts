@@ -191,7 +191,7 @@ describe("KernelProxy", () => {
 		stopping.abort();
 	});
 
-	test("leaves out looks that would take more than a hundredth of the time", async () => {
+	test("leaves out looks of a second until they take no more than a hundredth of the time", async () => {
 		start();
 		await proxy.synced();
 		const counts = kernel.ruleCounts.bind(kernel);

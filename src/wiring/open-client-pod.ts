@@ -10,7 +10,7 @@ import { CryptoRandom } from "../edge/crypto-random.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { readKubeconfig } from "../edge/kubeconfig-reader.ts";
 import { makeClientNamespace } from "../edge/netns/client-namespace.ts";
-import { isOwnName, makePrivateFolder, namespaceExists } from "../edge/netns/namespace-names.ts";
+import { isOwnName, makePrivateFolder, namespaceExists, processMark } from "../edge/netns/namespace-names.ts";
 import { removeAbandoned } from "../edge/netns/plane-namespaces.ts";
 import { SystemClock } from "../edge/system-clock.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
@@ -107,7 +107,7 @@ async function makePod(
 	undo: (() => Promise<unknown>)[],
 ): Promise<Pod> {
 	const name = `exec-${new CryptoRandom().uid().slice(0, 8)}`;
-	const made = await client.create(PODS, namespace, clientPod({ name, nodeName, labels }));
+	const made = await client.create(PODS, namespace, clientPod({ name, nodeName, labels, process: processMark() }));
 	const key = { namespace, name };
 	undo.push(() =>
 		client

@@ -207,7 +207,7 @@ describe.skipIf(problem !== undefined)("sliceplane proxy", () => {
 		for (const [index, line] of lines.entries()) {
 			lab.run("node", "nft", line);
 			const warnings = (): number => proxy.stderr.split("changed by somebody else").length - 1;
-			// Looks take a hundredth of the time, and on a busy machine each takes a while.
+			// On a busy machine a look may take so long that the next is left out.
 			await expect.poll(warnings, { timeout: 30_000 }).toBe(index + 1);
 			await expect.poll(() => ask("10.96.0.10", 80, 1)).toEqual(["rp from 10.244.1.12"]);
 		}
