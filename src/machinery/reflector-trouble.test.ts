@@ -40,6 +40,17 @@ describe("ReflectorTrouble", () => {
 		]);
 	});
 
+	test("a server that was away, and refuses the token when it is back, is worth two warnings", () => {
+		const { told, trouble } = harness();
+		for (let times = 1; times <= 4; times++) trouble.saw(WATCH, refused);
+		for (let times = 1; times <= 4; times++) trouble.saw(WATCH, failed(new ApiError("Unauthorized", "no")));
+		trouble.saw(WATCH, refused);
+		expect(told.filter((line) => line.startsWith("warn"))).toEqual([
+			"warn: Failed again and again to follow the server; it is tried on",
+			"warn: Unauthorized: start anew with a valid kubeconfig",
+		]);
+	});
+
 	test("counts on over lists that work between watches that fail, and from the start after a watch that works", () => {
 		const listed: ReflectorInput<unknown> = { kind: "listed", items: [], resourceVersion: "5" };
 		const { told, trouble } = harness();

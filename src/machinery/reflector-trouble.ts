@@ -11,6 +11,8 @@ export class ReflectorTrouble {
 	readonly #resource: Resource;
 	readonly #log: Logger;
 	#failures = 0;
+	/** A server that comes back and knows the token no more is another matter than one that was away. */
+	#hasWarned = { any: false, unauthorized: false };
 	#lastFailed: ReflectorRequest["kind"] | undefined;
 
 	constructor(resource: Resource, log: Logger) {
@@ -29,16 +31,18 @@ export class ReflectorTrouble {
 		this.#failures++;
 		this.#lastFailed = kind;
 		const fields = { resource: this.#resource.plural, group: this.#resource.group, attempt: this.#failures, error };
-		if (this.#failures !== FAILURES_UNTIL_WARNING) {
+		const isRefused = hasReason(error, "Unauthorized");
+		const isWarned = isRefused ? this.#hasWarned.unauthorized : this.#hasWarned.any;
+		if (this.#failures < FAILURES_UNTIL_WARNING || isWarned) {
 			this.#log.info(
 				kind === "list" ? "List failed and will be retried" : "Watch ended early and will be resumed",
 				fields,
 			);
-		} else if (hasReason(error, "Unauthorized")) {
-			this.#log.warn("Unauthorized: start anew with a valid kubeconfig", fields);
-		} else {
-			this.#log.warn("Failed again and again to follow the server; it is tried on", fields);
+			return;
 		}
+		this.#hasWarned = { any: true, unauthorized: this.#hasWarned.unauthorized || isRefused };
+		if (isRefused) this.#log.warn("Unauthorized: start anew with a valid kubeconfig", fields);
+		else this.#log.warn("Failed again and again to follow the server; it is tried on", fields);
 	}
 
 	#worked(): void {
@@ -47,6 +51,7 @@ export class ReflectorTrouble {
 			this.#log.info("The server is followed again", { resource, group, failures: this.#failures });
 		}
 		this.#failures = 0;
+		this.#hasWarned = { any: false, unauthorized: false };
 		this.#lastFailed = undefined;
 	}
 }
