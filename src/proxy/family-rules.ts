@@ -12,7 +12,7 @@ import type { KernelRules } from "./kernel-rules.ts";
 const SERVICES_PER_TRANSACTION_MAX = 1_000;
 
 /** A look that takes longer is left out until it has taken no more than a hundredth of the time. */
-const LOOK_MS_MAX = 300;
+const LOOK_MS_MAX = 1_000;
 const LOOK_PAUSE_FACTOR = 100;
 
 export type SyncResult =
