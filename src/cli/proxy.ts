@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LocalDetection } from "../plan/nft/local-detection.ts";
 import type { ProxyOptions } from "../wiring/start-proxy.ts";
-import { durationMs, hostAndPort, list, whole } from "./flag-values.ts";
+import { durationMs, hostAndPort, whole } from "./flag-values.ts";
+import { interfaceName, periodMs, ranges, rangesOrPrimary } from "./network-values.ts";
 import { UsageError } from "./usage-error.ts";
 
 interface ProxyFlags {
@@ -36,23 +37,18 @@ const ROWS: readonly (readonly [
 	read: (value: string) => unknown,
 	byDefault: string,
 ])[] = [
-	["--cluster-cidr <v4[,v6]>", "ranges of pod addresses: who else asks a cluster IP is masqueraded", list, ""],
+	["--cluster-cidr <v4[,v6]>", "ranges of pod addresses: who else asks a cluster IP is masqueraded", ranges, ""],
 	["--detect-local-mode <mode>", `how pods are known: ${MODES.join(", ")}`, detectMode, "ClusterCIDR"],
-	["--service-cluster-ip-range <v4[,v6]>", "ranges of cluster IPs: what nobody has there is dropped", list, ""],
+	["--service-cluster-ip-range <v4[,v6]>", "ranges of cluster IPs: what nobody has there is dropped", ranges, ""],
 	[
 		"--nodeport-addresses <list>",
 		"ranges whose addresses accept node ports, or primary: the Node's own",
-		list,
+		rangesOrPrimary,
 		"primary",
 	],
 	["--nftables-masquerade-bit <n>", "bit of the packet mark that asks for masquerading", whole(0, 31), "14"],
 	["--min-sync-period <duration>", "from the end of one run to the start of the next; 0: none", durationMs, "1s"],
-	[
-		"--sync-period <duration>",
-		"when a failed run is tried again, and foreign changes are looked for",
-		durationMs,
-		"30s",
-	],
+	["--sync-period <duration>", "when a failed run is tried again, and foreign changes are looked for", periodMs, "30s"],
 	[
 		"--healthz-bind-address <host:port>",
 		"where /healthz and /livez are served; '' is nowhere",
@@ -72,8 +68,16 @@ export function addProxyCommand(root: Command, setStatus: (status: number) => vo
 		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
 		.option("--context <name>", "context in the kubeconfig")
 		.option("--hostname-override <name>", "name of the Node that this machine is", hostname().toLowerCase())
-		.option("--pod-bridge-interface <name>", "with mode BridgeInterface: where packets of pods come from")
-		.option("--pod-interface-name-prefix <prefix>", "with mode InterfaceNamePrefix: the same, by the start of the name")
+		.option(
+			"--pod-bridge-interface <name>",
+			"with mode BridgeInterface: where packets of pods come from",
+			interfaceName,
+		)
+		.option(
+			"--pod-interface-name-prefix <prefix>",
+			"with mode InterfaceNamePrefix: the same, by the start of the name",
+			interfaceName,
+		)
 		.option("--masquerade-all", "masquerade all that goes to cluster IPs");
 	for (const [flags, description, read, byDefault] of ROWS) {
 		command.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault || "none"));
@@ -109,7 +113,7 @@ async function serve(flags: ProxyFlags): Promise<number> {
 	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] });
 	try {
 		process.stderr.write(`Waiting for the cluster and its Node ${options.nodeName}\n`);
-		const proxy = await Promise.race([startProxy(client, options), stopped]);
+		const proxy = await Promise.race([startProxy(client, options, stopping.signal), stopped]);
 		if (typeof proxy === "string") return 0;
 		const ready = proxy.synced.then(() => "ready");
 		const first = await Promise.race([ready, proxy.ended, stopped]);

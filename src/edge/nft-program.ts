@@ -19,6 +19,9 @@ const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 const ERROR_CHARACTERS_MAX = 500;
 
+/** In place of an exit status, which is never less than 0. */
+const PROGRAM_MISSING = -2;
+
 interface Ran {
 	readonly status: number;
 	readonly stdout: string;
@@ -36,6 +39,16 @@ export class NftProgram implements KernelRules {
 		this.#command = command;
 	}
 
+	/** Rejects with a sentence for people when the program is missing or may not be used. */
+	async probe(): Promise<void> {
+		const { status, stderr } = await this.#run(["list", "tables"], "");
+		if (status === 0) return;
+		if (status === PROGRAM_MISSING) {
+			throw new Error(`${shortened(stderr)}; rules are made by it: install it (Debian: apt-get install nftables)`);
+		}
+		throw new Error(`nft may not be used: ${shortened(stderr)}; it takes root, or the capability CAP_NET_ADMIN`);
+	}
+
 	async load(text: string): Promise<LoadResult> {
 		const { status, stderr } = await this.#run(["-f", "-"], text);
 		return status === 0 ? { kind: "loaded" } : { kind: "failed", message: shortened(stderr) };
@@ -51,13 +64,27 @@ export class NftProgram implements KernelRules {
 		const sets = objectsOf(await this.#run(["-j", "-t", "list", "sets", this.#family], ""), "set");
 		// A table of this proxy is never without its fixed chains.
 		if (chains.length === 0) return undefined;
-		const elements: NftElement[] = [];
-		for (const container of CONTAINER_NAMES) elements.push(...(await this.#elementsOf(container)));
+		const elements = await this.elements();
 		return {
 			chains,
 			affinitySets: sets.filter(({ table }) => table === this.#table).flatMap(affinitySetOf),
-			elements,
+			// Which addresses accept node ports is written anew with the fixed rules.
+			elements: elements.filter(({ container }) => container !== "nodeport-ips"),
 		};
+	}
+
+	async elements(): Promise<readonly NftElement[]> {
+		const elements: NftElement[] = [];
+		for (const container of CONTAINER_NAMES) elements.push(...(await this.#elementsOf(container)));
+		return elements;
+	}
+
+	async ruleCounts(): Promise<ReadonlyMap<string, number> | undefined> {
+		const ran = await this.#run(["-j", "-t", "list", "table", this.#family, this.#table], "");
+		if (ran.status !== 0) return undefined;
+		const counts = new Map(objectsOf(ran, "chain").map(({ name = "" }) => [name, 0]));
+		for (const { chain = "" } of objectsOf(ran, "rule")) counts.set(chain, (counts.get(chain) ?? 0) + 1);
+		return counts;
 	}
 
 	/** Removes the table, and with it every rule. */
@@ -68,8 +95,6 @@ export class NftProgram implements KernelRules {
 	}
 
 	async #elementsOf(container: Container): Promise<readonly NftElement[]> {
-		// Which addresses accept node ports is written anew with the fixed rules.
-		if (container === "nodeport-ips") return [];
 		const isMap = container.startsWith("service-") || container.startsWith("no-") || container.startsWith("firewall-");
 		const kind = isMap ? "map" : "set";
 		const ran = await this.#run(["-j", "list", kind, this.#family, this.#table, container], "");
@@ -81,9 +106,9 @@ export class NftProgram implements KernelRules {
 		return new Promise((resolve) => {
 			const child = spawn(program, [...before, ...args], {
 				env: { PATH: process.env["PATH"], LC_ALL: "C" },
-				timeout: RUN_MS_MAX,
-				killSignal: "SIGKILL",
 			});
+			// The option `timeout` would go on for a program that could not be started, and keep this one from its end.
+			const hung = setTimeout(() => child.kill("SIGKILL"), RUN_MS_MAX);
 			const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
 			let bytes = 0;
 			const keep = (to: Buffer[]) => (chunk: Buffer) => {
@@ -92,10 +117,12 @@ export class NftProgram implements KernelRules {
 			};
 			child.stdout?.on("data", keep(output.stdout));
 			child.stderr?.on("data", keep(output.stderr));
-			child.once("error", (error) =>
-				resolve({ status: -1, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` }),
-			);
+			child.once("error", (error) => {
+				clearTimeout(hung);
+				resolve({ status: PROGRAM_MISSING, stdout: "", stderr: `cannot run ${program}: ${systemReason(error)}` });
+			});
 			child.once("close", (status, signal) => {
+				clearTimeout(hung);
 				const stderr = Buffer.concat(output.stderr).toString("utf8");
 				const why = signal === null ? stderr : `${program} was ended by ${signal} after ${RUN_MS_MAX / 1_000} s`;
 				resolve({ status: status ?? -1, stdout: Buffer.concat(output.stdout).toString("utf8"), stderr: why });
@@ -110,11 +137,13 @@ export class NftProgram implements KernelRules {
 interface NftJson {
 	readonly name?: string;
 	readonly table?: string;
+	/** Of a rule. */
+	readonly chain?: string;
 	readonly timeout?: number;
 	readonly elem?: readonly unknown[];
 }
 
-function objectsOf({ status, stdout }: Ran, kind: "chain" | "set" | "map"): readonly NftJson[] {
+function objectsOf({ status, stdout }: Ran, kind: "chain" | "rule" | "set" | "map"): readonly NftJson[] {
 	if (status !== 0) return [];
 	const { nftables = [] } = JSON.parse(stdout) as { nftables?: readonly Record<string, NftJson>[] };
 	return nftables.flatMap((object) => object[kind] ?? []);

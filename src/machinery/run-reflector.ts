@@ -16,6 +16,7 @@ import {
 	type ReflectorStep,
 	step,
 } from "./reflector.ts";
+import { ReflectorTrouble } from "./reflector-trouble.ts";
 
 export interface ReflectorPorts {
 	readonly client: ApiClient;
@@ -52,13 +53,14 @@ export async function runReflector<T extends KubeObject>(
 ): Promise<void> {
 	let state: ReflectorState = INITIAL_STATE;
 	let request: ReflectorRequest | undefined = INITIAL_REQUEST;
+	const trouble = new ReflectorTrouble(source.resource, ports.log);
 	while (!signal.aborted) {
 		const asked: ReflectorRequest = assertDefined(request, "the next request of the reflector");
 		if (asked.backoff > 0 && !(await waited(ports, asked.backoff, follower, signal))) return;
 		request = undefined;
 		for await (const input of answers(ports.client, source, asked, signal)) {
 			if (signal.aborted) return;
-			if (input.kind === "failed") report(ports.log, source.resource, asked, input.error);
+			trouble.saw(asked, input);
 			const next: ReflectorStep<T> = step(state, input);
 			state = next.state;
 			if (next.effect !== undefined) follower.apply(next.effect);
@@ -112,10 +114,4 @@ async function* answers<T extends KubeObject>(
 function lastVersion(events: readonly WatchEvent<KubeObject>[]): string {
 	const last = assertDefined(events.at(-1), "an event in a batch of a watch");
 	return last.type === "BOOKMARK" ? last.resourceVersion : last.object.metadata.resourceVersion;
-}
-
-function report(log: Logger, resource: Resource, request: ReflectorRequest, error: unknown): void {
-	const fields = { resource: resource.plural, group: resource.group, attempt: request.backoff + 1, error };
-	if (request.kind === "list") log.warn("List failed and will be retried", fields);
-	else log.info("Watch ended early and will be resumed", fields);
 }

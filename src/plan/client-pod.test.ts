@@ -4,7 +4,7 @@ import { clientPod, isClient, resolvConf } from "./client-pod.ts";
 import { behaviourOf } from "./pod-lifecycle/behaviour.ts";
 
 test("a command's Pod says so, has the labels that are asked for, and no odd annotation", () => {
-	const made = clientPod({ name: "exec-1", nodeName: "n2", labels: { app: "web" } });
+	const made = clientPod({ name: "exec-1", nodeName: "n2", labels: { app: "web" }, process: "sp-1-1@x" });
 	const stored = { ...pod("exec-1"), metadata: { ...pod("exec-1").metadata, ...made.metadata } };
 	expect(isClient(stored)).toBe(true);
 	expect(isClient(pod("web-1"))).toBe(false);

@@ -4,6 +4,8 @@ import type { Draft, StringMap } from "../api/types/meta.ts";
 
 /** What answers at the Pod's address is the command, and no simulation. */
 export const CLIENT_ANNOTATION = "sliceplane.dev/client";
+/** Which process the Pod stands for; the machine that it runs on knows it by this. */
+export const CLIENT_PROCESS_ANNOTATION = "sliceplane.dev/client-process";
 /** On a Node: the network namespace that stands for it. */
 export const NETWORK_NAMESPACE_ANNOTATION = "sliceplane.dev/network-namespace";
 
@@ -14,11 +16,17 @@ export interface ClientPodOptions {
 	readonly name: string;
 	readonly nodeName: string;
 	readonly labels: StringMap;
+	/** The value of {@link CLIENT_PROCESS_ANNOTATION}. */
+	readonly process: string;
 }
 
 /** Starts at once, and is ended by whoever made it. */
-export function clientPod({ name, nodeName, labels }: ClientPodOptions): Draft<Pod> {
-	const annotations = { [CLIENT_ANNOTATION]: "true", "sliceplane.dev/startup-time": "0s" };
+export function clientPod({ name, nodeName, labels, process }: ClientPodOptions): Draft<Pod> {
+	const annotations = {
+		[CLIENT_ANNOTATION]: "true",
+		[CLIENT_PROCESS_ANNOTATION]: process,
+		"sliceplane.dev/startup-time": "0s",
+	};
 	return {
 		metadata: { name, labels, annotations },
 		spec: {

@@ -1,14 +1,19 @@
 /** The rules of one IP family: what Services want of the kernel, and whether it has it. */
 import type { Clock } from "../kernel/clock.ts";
-import { baseRuleset } from "../plan/nft/base-ruleset.ts";
+import { baseRuleCounts, baseRuleset } from "../plan/nft/base-ruleset.ts";
 import { type NftConfig, nftFamily } from "../plan/nft/config.ts";
 import { NftState } from "../plan/nft/nft-state.ts";
+import type { NftElement } from "../plan/nft/objects.ts";
 import { nftObjects } from "../plan/nft/service-objects.ts";
 import type { ServiceTable } from "../plan/service-map/service-table.ts";
 import type { KernelRules } from "./kernel-rules.ts";
 
 /** Services in one transaction: the time that nft takes grows faster than their number. */
 const SERVICES_PER_TRANSACTION_MAX = 1_000;
+
+/** A look that takes longer is left out until it has taken no more than a hundredth of the time. */
+const LOOK_MS_MAX = 1_000;
+const LOOK_PAUSE_FACTOR = 100;
 
 export type SyncResult =
 	| { readonly kind: "synced"; readonly isFull: boolean; readonly transactions: number; readonly bytes: number }
@@ -23,11 +28,20 @@ export class FamilyRules {
 	readonly #changed = new Map<string, ServiceTable | undefined>();
 	/** The kernel's content is not known: at the start, and after a transaction that failed. */
 	#isLost = true;
+	#adopted: readonly NftElement[] = [];
+	readonly #baseCounts: ReadonlyMap<string, number>;
+	/** Cheapest first. */
+	readonly #looks = [
+		{ isGood: () => this.#hasChains(), dueMs: 0 },
+		{ isGood: () => this.#hasElements(), dueMs: 0 },
+		{ isGood: () => this.#hasRules(), dueMs: 0 },
+	];
 
 	constructor(config: NftConfig, kernel: KernelRules, clock: Clock) {
 		this.#config = config;
 		this.#kernel = kernel;
 		this.#clock = clock;
+		this.#baseCounts = baseRuleCounts(config);
 		this.#state = new NftState(`${nftFamily(config.family)} ${config.table}`);
 	}
 
@@ -49,14 +63,49 @@ export class FamilyRules {
 		this.#isLost = true;
 	}
 
-	/** Whether the table and every chain of a Service are there: anybody may have flushed them. */
+	/**
+	 * Whether what was loaded is there: anybody may have flushed or deleted of it. Looks that take long are taken less
+	 * often: nft's time grows faster than the number of chains.
+	 */
 	async isIntact(): Promise<boolean> {
 		if (this.#isLost) return true;
+		for (const look of this.#looks) {
+			const startedMs = this.#clock.monotonicMs();
+			if (startedMs < look.dueMs) continue;
+			const isGood = await look.isGood();
+			const tookMs = this.#clock.monotonicMs() - startedMs;
+			if (tookMs > LOOK_MS_MAX) look.dueMs = startedMs + tookMs * LOOK_PAUSE_FACTOR;
+			if (!isGood) return false;
+		}
+		return true;
+	}
+
+	async #hasChains(): Promise<boolean> {
 		const found = new Set(await this.#kernel.chains());
-		return (
-			found.size > 0 &&
-			[...this.#state.wanted.values()].every(({ chains }) => chains.every(({ name }) => found.has(name)))
+		return [...this.#baseCounts.keys(), ...this.#state.ruleCounts.keys()].every((name) => found.has(name));
+	}
+
+	/** By verdict and not by key: the kernel may write an address in another way than it was given. */
+	async #hasElements(): Promise<boolean> {
+		const nodePortIPs = [...new Set(this.#config.nodeAddresses)].map(
+			(key) => ({ container: "nodeport-ips", key }) as const,
 		);
+		const wanted = countsOf([...this.#state.elements, ...nodePortIPs]);
+		return isSame(wanted, countsOf(await this.#kernel.elements()));
+	}
+
+	async #hasRules(): Promise<boolean> {
+		const found = await this.#kernel.ruleCounts();
+		if (found === undefined) return true;
+		// Chains that are not its own may be there.
+		return [...this.#baseCounts, ...this.#state.ruleCounts].every(([name, count]) => found.get(name) === count);
+	}
+
+	/** Elements that the kernel had when it was last read; each is given once. */
+	takeAdopted(): readonly NftElement[] {
+		const adopted = this.#adopted;
+		this.#adopted = [];
+		return adopted;
 	}
 
 	/** When empty chains may be deleted, as monotonic milliseconds; undefined when there are none. */
@@ -105,7 +154,21 @@ export class FamilyRules {
 		const base = await this.#kernel.load(`${baseRuleset(this.#config).join("\n")}\n`);
 		if (base.kind === "failed") return base.message;
 		this.#state.adopt(listing ?? { elements: [], chains: [], affinitySets: [] });
+		this.#adopted = listing?.elements ?? [];
 		this.#isLost = false;
 		return undefined;
 	}
+}
+
+function countsOf(elements: readonly NftElement[]): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>();
+	for (const { container, verdict = "" } of elements) {
+		const name = `${container} ${verdict}`;
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	return counts;
+}
+
+function isSame(wanted: ReadonlyMap<string, number>, found: ReadonlyMap<string, number>): boolean {
+	return wanted.size === found.size && [...wanted].every(([name, count]) => found.get(name) === count);
 }

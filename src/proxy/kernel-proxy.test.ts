@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { IPFamily } from "../api/types/meta.ts";
+import { CONTAINER_NAMES } from "../plan/nft/base-ruleset.ts";
 import { type NftConfig, podsByRange } from "../plan/nft/config.ts";
 import type { Listing } from "../plan/nft/nft-state.ts";
+import type { NftElement } from "../plan/nft/objects.ts";
+import type { Flow } from "../plan/service-map/stale-flows.ts";
 import { NftModel } from "../testing/nft-model.ts";
 import { RecordingMetrics } from "../testing/recording-metrics.ts";
 import { silentLogger } from "../testing/silent.ts";
@@ -46,14 +50,26 @@ class FakeKernel implements KernelRules {
 	list(): Promise<Listing | undefined> {
 		const { chainNames } = this.model;
 		if (chainNames.length === 0) return Promise.resolve(undefined);
-		const elements = (["service-ips", "cluster-ips"] as const).flatMap((container) =>
+		const elements = this.#elements().filter(({ container }) => container !== "nodeport-ips");
+		return Promise.resolve({ chains: chainNames, affinitySets: [], elements });
+	}
+
+	elements(): Promise<readonly NftElement[]> {
+		return Promise.resolve(this.#elements());
+	}
+
+	ruleCounts(): Promise<ReadonlyMap<string, number>> {
+		return Promise.resolve(new Map(this.model.chainNames.map((name) => [name, this.model.rulesOf(name).length])));
+	}
+
+	#elements(): readonly NftElement[] {
+		return CONTAINER_NAMES.flatMap((container) =>
 			[...this.model.elementsOf(container)].map(([key, verdict]) => ({
 				container,
 				key,
 				...(verdict === "" ? {} : { verdict }),
 			})),
 		);
-		return Promise.resolve({ chains: chainNames, affinitySets: [], elements });
 	}
 }
 
@@ -62,12 +78,20 @@ let kernel: FakeKernel;
 let proxy: KernelProxy;
 let stopping: AbortController;
 let metrics: RecordingMetrics;
+let warnings: string[];
+let flowsTo: readonly Flow[];
+let cuts: string[];
 
 function start(minSyncPeriodMs = 1_000): void {
 	const rules = new FamilyRules(CONFIG, kernel, clock);
-	const flows = { list: () => Promise.resolve([]), cut: () => Promise.resolve(0) };
-	const ports = { clock, log: silentLogger, metrics, flows };
-	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: [] });
+	const cut = (_: IPFamily, cutFlows: readonly Flow[]): Promise<number> => {
+		for (const { originalDestination } of cutFlows) cuts.push(originalDestination);
+		return Promise.resolve(cutFlows.length);
+	};
+	const flows = { list: () => Promise.resolve(flowsTo), cut };
+	const log = { ...silentLogger, warn: (message: string) => warnings.push(message) };
+	const ports = { clock, log, metrics, flows };
+	proxy = new KernelProxy([rules], ports, { minSyncPeriodMs, syncPeriodMs: 30_000, nodeAddresses: ["192.168.50.1"] });
 	stopping = new AbortController();
 	proxy.put(tableOf("a/web", { cluster: targets(1) }));
 	void proxy.run(stopping.signal);
@@ -77,6 +101,9 @@ beforeEach(() => {
 	clock = new VirtualClock();
 	kernel = new FakeKernel();
 	metrics = new RecordingMetrics();
+	warnings = [];
+	flowsTo = [];
+	cuts = [];
 });
 
 describe("KernelProxy", () => {
@@ -140,6 +167,49 @@ describe("KernelProxy", () => {
 		stopping.abort();
 	});
 
+	const foreign: readonly (readonly [string, string])[] = [
+		["rules of a Service's chain", `flush chain ip t ${CHAIN}`],
+		["rules of a fixed chain", "flush chain ip t services"],
+		["a hook", "delete chain ip t nat-postrouting"],
+		["an element", "delete element ip t service-ips { 10.96.0.10 . tcp . 80 }"],
+		["addresses of node ports", "flush set ip t nodeport-ips"],
+		["nothing, and added an element", "add element ip t cluster-ips { 10.96.0.99 }"],
+		["nothing, and added a rule", "add rule ip t services drop"],
+	];
+	test.each(foreign)("repairs within the sync period when somebody took away %s, and warns once", async (_, line) => {
+		start();
+		await proxy.synced();
+		const before = kernel.model.snapshot;
+		await clock.advance(30_000);
+		expect([kernel.texts.length, warnings]).toEqual([2, []]);
+		kernel.model.load(line);
+		expect(kernel.model.snapshot).not.toEqual(before);
+		await clock.advance(30_000);
+		expect(kernel.model.snapshot).toEqual(before);
+		await clock.advance(60_000);
+		expect(warnings).toEqual(["Rules were changed by somebody else; all are written anew"]);
+		stopping.abort();
+	});
+
+	test("leaves out looks of 2 seconds until they take no more than a hundredth of the time", async () => {
+		start();
+		await proxy.synced();
+		const counts = kernel.ruleCounts.bind(kernel);
+		let looks = 0;
+		kernel.ruleCounts = async () => {
+			looks++;
+			await clock.sleep(2_000);
+			return counts();
+		};
+		await clock.advance(33_000);
+		expect(looks).toBe(1);
+		await clock.advance(190_000);
+		expect(looks).toBe(1);
+		await clock.advance(40_000);
+		expect(looks).toBe(2);
+		stopping.abort();
+	});
+
 	test("takes over the rules of the one before it without a moment in which a Service has none", async () => {
 		start();
 		await proxy.synced();
@@ -179,6 +249,37 @@ describe("KernelProxy", () => {
 		proxy.remove("a/local");
 		await clock.advance(0);
 		expect(metrics.values.get(`${name}{traffic_policy=external}`)).toBe(0);
+		stopping.abort();
+	});
+
+	const dns = { name: "dns", protocol: "UDP", clusterIP: "10.96.0.53", port: 53, nodePort: 30_053 } as const;
+	const udp = { ...dns, cluster: targets(1), servingIPs: ["10.244.0.1"] };
+	const flowTo = (originalDestination: string): Flow => ({
+		protocol: "udp",
+		originalDestination,
+		replySource: "10.244.0.1:8080",
+	});
+
+	test("cuts flows of datagrams to an address that its Service no longer has, and keeps those to the others", async () => {
+		start(0);
+		proxy.put(tableOf("a/dns", { ...udp, externalIPs: ["1.1.1.1"], loadBalancerVIPs: ["1.1.1.2", "1.1.1.3"] }));
+		await proxy.synced();
+		flowsTo = ["10.96.0.53:53", "1.1.1.1:53", "1.1.1.2:53", "1.1.1.3:53", "192.168.50.1:30053"].map(flowTo);
+		proxy.put(tableOf("a/dns", { ...udp, loadBalancerVIPs: ["1.1.1.2"] }));
+		await proxy.synced();
+		expect(cuts).toEqual(["1.1.1.1:53", "1.1.1.3:53"]);
+		stopping.abort();
+	});
+
+	test("cuts at its start what led to Services that went while no proxy was there", async () => {
+		start(0);
+		proxy.put(tableOf("a/dns", udp));
+		await proxy.synced();
+		stopping.abort();
+		flowsTo = ["10.96.0.53:53", "192.168.50.1:30053", "9.9.9.9:53"].map(flowTo);
+		start(0);
+		await proxy.synced();
+		expect(cuts).toEqual(["10.96.0.53:53", "192.168.50.1:30053"]);
 		stopping.abort();
 	});
 

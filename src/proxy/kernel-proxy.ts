@@ -8,8 +8,9 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { Metrics } from "../kernel/metrics.ts";
+import type { NftElement } from "../plan/nft/objects.ts";
 import type { ServiceTable, TablePort } from "../plan/service-map/service-table.ts";
-import { type Flow, staleFlows } from "../plan/service-map/stale-flows.ts";
+import { type Flow, type ReachedPort, staleFlows } from "../plan/service-map/stale-flows.ts";
 import type { FamilyRules } from "./family-rules.ts";
 import { KernelProxyMetrics } from "./kernel-proxy-metrics.ts";
 import type { Flows } from "./kernel-rules.ts";
@@ -40,8 +41,8 @@ export class KernelProxy<F extends Flow = Flow> {
 	/** Ports under policy Local with endpoints, and none of them here. */
 	readonly #noLocal = { internal: 0, external: 0 };
 	readonly #startedWallMs: number;
-	/** UDP ports of Services that are gone since the flows were last looked at. */
-	#removedPorts: TablePort[] = [];
+	/** UDP ports that are gone, or reached elsewhere, since the flows were last looked at. */
+	#removedPorts: ReachedPort[] = [];
 	#hasUdpChange = true;
 	/** Something has changed since the last run began. */
 	#isDirty = true;
@@ -148,6 +149,10 @@ export class KernelProxy<F extends Flow = Flow> {
 		}
 		const startedMs = clock.monotonicMs();
 		const result = await rules.sync();
+		// What one before led somewhere, and no Service has, is gone as if it had gone just now.
+		const adopted = rules.takeAdopted().flatMap((element) => reachedPorts(element, this.#options.nodeAddresses));
+		if (adopted.length > 0) this.#hasUdpChange = true;
+		this.#removedPorts = [...this.#removedPorts, ...adopted];
 		if (result.kind === "synced") {
 			this.#metrics.synced(family, result, (clock.monotonicMs() - startedMs) / 1_000);
 			return true;
@@ -228,6 +233,26 @@ export class KernelProxy<F extends Flow = Flow> {
 	}
 }
 
+/** Whether it is reached at the same places. */
 function isSamePort(a: TablePort, b: TablePort): boolean {
-	return a.clusterIP === b.clusterIP && a.port === b.port && a.nodePort === b.nodePort;
+	const placesOf = ({ clusterIP, port, nodePort, externalIPs, loadBalancerVIPs }: TablePort): string =>
+		JSON.stringify([clusterIP, port, nodePort, externalIPs, loadBalancerVIPs]);
+	return placesOf(a) === placesOf(b);
+}
+
+/** Where the kernel led datagrams: `10.96.0.10 . udp . 53`, and of node ports `udp . 30053`. */
+function reachedPorts({ container, key }: NftElement, nodeAddresses: readonly string[]): readonly ReachedPort[] {
+	const at = (clusterIP: string, port: string): ReachedPort => ({
+		protocol: "UDP",
+		clusterIP,
+		port: Number(port),
+		externalIPs: [],
+		loadBalancerVIPs: [],
+		nodePort: 0,
+	});
+	const words = key.split(" . ");
+	const [port = "", protocol, ip = ""] = words.reverse();
+	if (protocol !== "udp") return [];
+	if (container === "service-ips") return [at(ip, port)];
+	return container === "service-nodeports" ? nodeAddresses.map((address) => at(address, port)) : [];
 }

@@ -10,7 +10,7 @@ import { CryptoRandom } from "../edge/crypto-random.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { readKubeconfig } from "../edge/kubeconfig-reader.ts";
 import { makeClientNamespace } from "../edge/netns/client-namespace.ts";
-import { isOwnName, makePrivateFolder, namespaceExists } from "../edge/netns/namespace-names.ts";
+import { isOwnName, makePrivateFolder, namespaceExists, processMark } from "../edge/netns/namespace-names.ts";
 import { removeAbandoned } from "../edge/netns/plane-namespaces.ts";
 import { SystemClock } from "../edge/system-clock.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
@@ -19,7 +19,7 @@ import { DNS_SERVICE } from "../plan/dns-service.ts";
 import { type ClusterChoice, clusterClient } from "./cluster-client.ts";
 
 export interface ClientPodChoice extends ClusterChoice {
-	/** undefined: the first. */
+	/** undefined: the first that is a network namespace. */
 	readonly node?: string | undefined;
 	/** Of the Pod. */
 	readonly namespace: string;
@@ -89,7 +89,11 @@ function siteOf({ metadata: { name: node, annotations = {} } }: Node): Site {
 
 async function nodeFor(client: ApiClient, name: string | undefined): Promise<Node> {
 	const { items } = await client.list(NODES, {});
-	const found = name === undefined ? items[0] : items.find(({ metadata }) => metadata.name === name);
+	const isNamespace = ({ metadata }: Node): boolean =>
+		metadata.annotations?.[NETWORK_NAMESPACE_ANNOTATION] !== undefined;
+	// Any node says better than none what is wrong.
+	const found =
+		name === undefined ? (items.find(isNamespace) ?? items[0]) : items.find(({ metadata }) => metadata.name === name);
 	if (found !== undefined) return found;
 	const names = items.map(({ metadata }) => metadata.name);
 	if (names.length === 0) throw new Error("the cluster has no nodes: exec wants one to put its Pod behind");
@@ -103,7 +107,7 @@ async function makePod(
 	undo: (() => Promise<unknown>)[],
 ): Promise<Pod> {
 	const name = `exec-${new CryptoRandom().uid().slice(0, 8)}`;
-	const made = await client.create(PODS, namespace, clientPod({ name, nodeName, labels }));
+	const made = await client.create(PODS, namespace, clientPod({ name, nodeName, labels, process: processMark() }));
 	const key = { namespace, name };
 	undo.push(() =>
 		client

@@ -12,21 +12,35 @@ export const FAMILIES: readonly IPFamily[] = ["IPv4", "IPv6"];
 /** How long the Node may take to be there. */
 const NODE_MS_MAX = 300_000;
 const NODE_RETRY_MS = 1_000;
+const NODE_TRIES_PER_WARNING = 30;
 
-/** Waits for it. Rejects when it does not come. */
-export async function ownNode(client: ApiClient, name: string, { clock, log }: SystemPorts): Promise<Node> {
+/** Waits for it, and for its addresses. Rejects when they do not come, and when `signal` aborts. */
+export async function ownNode(
+	client: ApiClient,
+	name: string,
+	{ clock, log }: Pick<SystemPorts, "clock" | "log">,
+	signal: AbortSignal,
+): Promise<Node> {
 	const untilMs = clock.monotonicMs() + NODE_MS_MAX;
-	for (;;) {
-		try {
-			return await client.get(NODES, { namespace: "", name });
-		} catch (error) {
-			if (!hasReason(error, "NotFound")) throw error;
-		}
-		if (clock.monotonicMs() >= untilMs) {
-			throw new Error(`no Node ${name} in ${NODE_MS_MAX / 60_000} minutes; --hostname-override names another`);
-		}
-		log.warn("The Node is not there yet", { node: name });
-		await clock.sleep(NODE_RETRY_MS);
+	for (let times = 0; ; times++) {
+		const node = await nodeOf(client, name, signal);
+		if (node !== undefined && addressesOf(node).length > 0) return node;
+		const [what, hint] =
+			node === undefined
+				? [`no Node ${name}`, "--hostname-override names another"]
+				: [`no InternalIP in the status of the Node ${name}`, "its kubelet or cloud provider has to give it one"];
+		if (clock.monotonicMs() >= untilMs) throw new Error(`${what} in ${NODE_MS_MAX / 60_000} minutes; ${hint}`);
+		if (times % NODE_TRIES_PER_WARNING === 0) log.warn("The proxy waits for its Node", { node: name, reason: what });
+		await clock.sleep(NODE_RETRY_MS, signal);
+	}
+}
+
+async function nodeOf(client: ApiClient, name: string, signal: AbortSignal): Promise<Node | undefined> {
+	try {
+		return await client.get(NODES, { namespace: "", name }, signal);
+	} catch (error) {
+		if (hasReason(error, "NotFound")) return undefined;
+		throw error;
 	}
 }
 

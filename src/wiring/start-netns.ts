@@ -3,10 +3,10 @@ import { rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import path from "node:path";
 import { addressAt, formatCIDR, parseCIDR } from "../api/ip.ts";
-import { ENDPOINT_SLICES, NODES, SERVICES } from "../api/resource-names.ts";
+import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from "../api/resource-names.ts";
 import type { IPFamily, StringMap } from "../api/types/meta.ts";
 import { forwarder } from "../edge/dns-forwarder.ts";
-import { makePrivateFolder } from "../edge/netns/namespace-names.ts";
+import { isGone, makePrivateFolder } from "../edge/netns/namespace-names.ts";
 import {
 	type Gateway,
 	makePlaneNamespaces,
@@ -28,6 +28,7 @@ import { NetnsChannel } from "./netns-channel.ts";
 import type { FromNodeAgent } from "./node-agent-messages.ts";
 import { NodeKernel } from "./node-kernel.ts";
 import type { PlaneOptions } from "./plane-options.ts";
+import { sweepClients } from "./sweep-clients.ts";
 import type { SystemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
@@ -149,7 +150,8 @@ export class Netns {
 		const sites = { nodes, lan: this.#lan, nodeAddresses };
 		this.#user = user;
 		this.#channel = new NetnsChannel(sites, this.#ports.clock, user, openInner);
-		this.#running = Promise.all(kernels.map(([, kernel]) => kernel.run(signal)));
+		const sweep = sweepClients(informers.of(PODS), { ...this.#ports, isGone, removeAbandoned }, signal);
+		this.#running = Promise.all([sweep, ...kernels.map(([, kernel]) => kernel.run(signal))]);
 		return this.#channel;
 	}
 

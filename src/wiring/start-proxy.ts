@@ -60,12 +60,17 @@ export interface RunningProxy {
 	stop(): Promise<void>;
 }
 
-/** Rejects when the Node does not come, or an address cannot be had. */
-export async function startProxy(client: ApiClient, options: ProxyOptions): Promise<RunningProxy> {
+/** Rejects when nft cannot be used, the Node does not come, or an address cannot be had; and when `signal` aborts. */
+export async function startProxy(client: ApiClient, options: ProxyOptions, signal: AbortSignal): Promise<RunningProxy> {
 	const system = systemPorts(options.logLevel);
-	const node = await ownNode(client, options.nodeName, system);
+	await new NftProgram({ family: "ip", table: options.table }).probe();
+	const node = await ownNode(client, options.nodeName, system, signal);
 	const proxy = new AttachedProxy(client, node, options, system);
 	const ports = await proxy.listen();
+	if (signal.aborted) {
+		await proxy.stop();
+		throw new Error("the proxy was stopped before it had begun");
+	}
 	const { synced, ended } = proxy.run();
 	return { ...ports, synced, ended, stop: () => proxy.stop() };
 }
@@ -209,6 +214,7 @@ function familyRules(
 
 /** Removes the tables of both families, and with them every rule. Rejects with what nft says. */
 export async function cleanUpRules(table: string): Promise<void> {
+	await new NftProgram({ family: "ip", table }).probe();
 	for (const family of FAMILIES) {
 		const result = await new NftProgram({ family: nftFamily(family), table }).remove();
 		if (result.kind === "failed") throw new Error(result.message);

@@ -31,6 +31,7 @@ const six = (text: string): Target => ({
 });
 
 let lab: Lab;
+let families: readonly FamilyRules[];
 let proxy: KernelProxy;
 let running: Promise<void>;
 const stopping = new AbortController();
@@ -63,7 +64,7 @@ beforeAll(async () => {
 	if (problem !== undefined) return;
 	lab = await Lab.start();
 	const clock = new SystemClock();
-	const families = (["IPv4", "IPv6"] as const).map((family) => {
+	families = (["IPv4", "IPv6"] as const).map((family) => {
 		const kernel = new NftProgram({ family: nftFamily(family), table: "sliceplane", command: inNode("nft") });
 		return new FamilyRules(config(family), kernel, clock);
 	});
@@ -294,6 +295,12 @@ describe.skipIf(problem !== undefined)("rules in the kernel", () => {
 		await proxy.synced();
 		expect(await lab.at("pc").say("held")).toMatch(/ from 10\.244\.1\.12$/);
 		expect(await words("pc", { host: "10.96.0.11", port: 80, times: 1 })).toEqual(["timeout"]);
+	});
+
+	test("what was loaded is seen as whole: affinity, source ranges, both families", async () => {
+		for (const family of families) expect(await family.isIntact()).toBe(true);
+		lab.run("node", "nft", "flush", "chain", "ip6", "sliceplane", "cluster-ips-check");
+		await expect.poll(() => families[1]?.isIntact(), { timeout: 30_000, interval: 200 }).toBe(false);
 	});
 
 	test("what somebody else flushed is there again with the next change", async () => {

@@ -247,6 +247,41 @@ describe.skipIf(problem !== undefined)("a network namespace for each node", () =
 		expect({ status, stdout }).toEqual({ status: 0, stdout: "10.96.0.1\n" });
 	});
 
+	test("a client that is killed is no endpoint any more within seconds, and leaves nothing", async () => {
+		const args = [
+			PROGRAM,
+			"exec",
+			"--kubeconfig",
+			plane.kubeconfig,
+			"-l",
+			"app=hair",
+			"--",
+			"sh",
+			"-c",
+			"echo up; cat",
+		];
+		const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+		await new Promise((resolve) => child.stdout.once("data", resolve));
+		expect(await podsOn("hair")).toHaveLength(1);
+		child.kill("SIGKILL");
+		await eventually(
+			() => podsOn("hair"),
+			(pods) => pods.length === 0,
+		);
+		await eventually(
+			() => Promise.resolve(namespaces()),
+			(names) => !names.some((name) => name.startsWith(`sp-${child.pid}-`)),
+		);
+		child.stdin.destroy();
+	});
+
+	test("without --node exec takes the first node that is a namespace", async () => {
+		const node = JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "a0" } });
+		expect(await plane.kubectl("kubectl", ["create", "-f", "-"], node)).toMatchObject({ status: 0 });
+		expect(await exec(["true"])).toMatchObject({ status: 0 });
+		expect(await kubectl("delete", "node", "a0")).toMatchObject({ status: 0 });
+	});
+
 	test("exec passes statuses, input and signals, and leaves nothing", async () => {
 		expect((await exec(["sh", "-c", "exit 7"])).status).toBe(7);
 		expect((await exec(["no-such-program"])).status).toBe(127);

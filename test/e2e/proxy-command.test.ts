@@ -85,11 +85,15 @@ function inNode(...words: readonly string[]): readonly string[] {
 	return ["ip", "netns", "exec", lab.namespaceOf("node"), ...words];
 }
 
-async function start(...flags: readonly string[]): Promise<ProxyProcess> {
+function start(...flags: readonly string[]): Promise<ProxyProcess> {
+	return spawned(...flags).ready();
+}
+
+function spawned(...flags: readonly string[]): ProxyProcess {
 	const common = ["--kubeconfig", plane.kubeconfig, "--hostname-override", "node", "--min-sync-period", "0"];
 	const ranges = ["--cluster-cidr", "10.244.0.0/16", "--service-cluster-ip-range", "10.96.0.0/16"];
 	const [file = "", ...words] = inNode(process.execPath, PROGRAM, "proxy", ...common, ...ranges, ...flags);
-	return new ProxyProcess(spawn(file, words)).ready();
+	return new ProxyProcess(spawn(file, words));
 }
 
 async function k(...args: readonly string[]): Promise<string> {
@@ -190,6 +194,28 @@ describe.skipIf(problem !== undefined)("sliceplane proxy", () => {
 		expect(await ask("10.96.0.10", 80, 1)).toEqual(["rp from 10.244.1.12"]);
 	});
 
+	test("writes anew what somebody else took away, warns once for each, and sees its own rules as whole", async () => {
+		expect(await proxy.end("SIGTERM")).toBe(0);
+		proxy = await start("--sync-period", "1s");
+		await new Promise((resolve) => setTimeout(resolve, 2_500));
+		expect(proxy.stderr).not.toContain("changed by somebody else");
+		const lines = [
+			"delete chain ip sliceplane nat-postrouting",
+			"flush table ip sliceplane",
+			"flush map ip sliceplane service-ips",
+		];
+		for (const [index, line] of lines.entries()) {
+			lab.run("node", "nft", line);
+			const warnings = (): number => proxy.stderr.split("changed by somebody else").length - 1;
+			await expect.poll(warnings, { timeout: 30_000 }).toBe(index + 1);
+			// The warning comes before the repair: what is taken away between the two needs no other.
+			await expect
+				.poll(() => lab.run("node", "nft", "list", "table", "ip", "sliceplane"), { timeout: 10_000 })
+				.toMatch(/chain nat-postrouting \{[^}]*jump masquerading/);
+			await expect.poll(() => ask("10.96.0.10", 80, 1)).toEqual(["rp from 10.244.1.12"]);
+		}
+	});
+
 	test(`loses no connection and leaves nothing over in ${KILLS} rounds of kill -9 and start`, async () => {
 		expect(await lab.at("pc").hold("held", "10.96.0.10", 80)).toBe("connected");
 		for (let round = 1; round <= KILLS; round++) {
@@ -211,6 +237,25 @@ describe.skipIf(problem !== undefined)("sliceplane proxy", () => {
 		await k("patch", "node", "node", "--subresource", "status", "--type", "merge", "-p", JSON.stringify(other));
 		expect(await proxy.exit()).toBe(1);
 		expect(proxy.stderr).toContain("error: addresses or podCIDRs of the Node node changed; start the proxy anew");
+	});
+
+	test("waits for an InternalIP of its Node, and SIGTERM ends the wait", async () => {
+		const none = { status: { addresses: [{ type: "Hostname", address: "node" }] } };
+		await k("patch", "node", "node", "--subresource", "status", "--type", "merge", "-p", JSON.stringify(none));
+		for (const node of ["node", "none"]) {
+			proxy = spawned("--hostname-override", node);
+			await expect.poll(() => proxy.stderr, { timeout: 10_000 }).toContain("The proxy waits for its Node");
+			expect(await proxy.end("SIGTERM")).toBe(0);
+			expect(proxy.stderr).toContain(node === "none" ? "no Node none" : "no InternalIP");
+		}
+	});
+
+	test("without nft, or without the right to use it, it says what it takes", async () => {
+		const common = [process.execPath, PROGRAM, "proxy", "--kubeconfig", plane.kubeconfig];
+		const missing = await finished("env", ["PATH=/none", ...common]);
+		expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("apt-get install nftables")]);
+		const powerless = await finished("setpriv", ["--bounding-set=-net_admin", "--inh-caps=-net_admin", ...common]);
+		expect([powerless.status, powerless.stderr]).toEqual([1, expect.stringContaining("CAP_NET_ADMIN")]);
 	});
 
 	test("--cleanup removes every rule", async () => {

@@ -2,7 +2,7 @@
  * Names of network namespaces, `sp-PID-START-NAME`: they say which process made them, so that what one left that was
  * killed is known and removed by the next.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -16,6 +16,27 @@ const OWN_NAME = /^sp-(\d+)-([0-9a-z]+)-[0-9A-Za-z-]+$/;
 /** `sp-PID-START`: of this process, and of no other one that has had its number. */
 export function ownPrefix(): string {
 	return `sp-${process.pid}-${startOf(process.pid) ?? "0"}`;
+}
+
+/** Names this process to others on this machine: `sp-PID-START@` and the namespace in which the number counts. */
+export function processMark(): string {
+	return `${ownPrefix()}@${numberSpace()}`;
+}
+
+/** Whether the process ran on this machine and runs no more. Of others nobody here can tell. */
+export function isGone(mark: string): boolean {
+	const [prefix = "", space] = mark.split("@");
+	return space === numberSpace() && isAbandoned(`${prefix}-client`);
+}
+
+/** Different boots of a machine have different ones, as have containers. */
+function numberSpace(): string {
+	try {
+		const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+		return `${boot}/${readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
+	} catch {
+		return "";
+	}
 }
 
 /** Whether the name is one that this program gives. */

@@ -47,6 +47,18 @@ const CONTAINERS: readonly (readonly [name: Container, key: string, kind: "set" 
 	["no-endpoint-nodeports", "inet_proto . inet_service", "map"],
 ];
 
+/** Of all hooks and fixed chains: how many rules each has. */
+export function baseRuleCounts(config: NftConfig): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>(
+		[...BASE_CHAINS.map(([name]) => name), ...FIXED_CHAINS].map((name) => [name, 0]),
+	);
+	for (const rule of [...hookRules(), ...fixedRules(config)]) {
+		const name = rule.slice(0, rule.indexOf(" "));
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	return counts;
+}
+
 export const CONTAINER_NAMES: readonly Container[] = CONTAINERS.map(([name]) => name);
 
 /** One transaction for `nft -f`. */

@@ -1,5 +1,5 @@
 /** How a node's rules tell pods of the cluster from everybody else. */
-import { familyOf } from "../../api/ip.ts";
+import { parseCIDR } from "../../api/ip.ts";
 import type { IPFamily } from "../../api/types/meta.ts";
 import { type LocalPods, podsByInterface, podsByRange } from "./config.ts";
 
@@ -19,7 +19,7 @@ export function localPodsOf(
 	podCIDRs: readonly string[],
 ): LocalPods | undefined {
 	const ofFamily = (cidrs: readonly string[]): readonly string[] =>
-		cidrs.filter((cidr) => familyOf(cidr.slice(0, cidr.indexOf("/"))) === family);
+		cidrs.filter((cidr) => parseCIDR(cidr)?.base.family === family);
 	switch (detection.mode) {
 		case "ClusterCIDR":
 			return podsByRange(family, ofFamily(detection.cidrs));

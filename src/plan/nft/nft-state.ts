@@ -92,6 +92,19 @@ export class NftState {
 		return this.#wanted;
 	}
 
+	/** What was loaded: how many rules each chain of a Service has. */
+	get ruleCounts(): ReadonlyMap<string, number> {
+		return new Map([...this.#chains].map(([name, text]) => [name, text === "" ? 0 : text.split("\n").length]));
+	}
+
+	/** What was loaded, but for the verdicts of sets, which have none. */
+	get elements(): readonly NftElement[] {
+		return [...this.#elements].map(([ref, verdict]) => {
+			const [container, key] = partsOf(ref);
+			return { container, key, ...(verdict === "" ? {} : { verdict }) };
+		});
+	}
+
 	remove(service: string): void {
 		if (this.#wanted.has(service)) this.put(service, NO_OBJECTS);
 	}

@@ -15,18 +15,24 @@ export interface Flow {
 	readonly replySource: string;
 }
 
+/** What of a port says where it was reached. */
+export type ReachedPort = Pick<
+	TablePort,
+	"protocol" | "clusterIP" | "port" | "externalIPs" | "loadBalancerVIPs" | "nodePort"
+>;
+
 /**
  * @param nodeAddresses Of this node: node ports elsewhere are other nodes' to care for.
- * @param removed Ports of Services that are gone since the last time: nothing serves them any more.
+ * @param removed Ports that are gone since the last time, or reached elsewhere: where no Service is now, nothing serves.
  */
 export function staleFlows<F extends Flow>(
 	flows: readonly F[],
 	rules: Pick<NodeRules, "tables">,
 	nodeAddresses: readonly string[],
-	removed: readonly TablePort[] = [],
+	removed: readonly ReachedPort[] = [],
 ): readonly F[] {
 	const serving = new Map<string, ReadonlySet<string>>();
-	const tell = (port: TablePort, ips: readonly string[]): void => {
+	const tell = (port: ReachedPort, ips: readonly string[]): void => {
 		if (port.protocol !== "UDP") return;
 		const hosts = [port.clusterIP, ...port.externalIPs, ...port.loadBalancerVIPs];
 		for (const ip of hosts) serving.set(textOf(ip, port.port), new Set(ips));
