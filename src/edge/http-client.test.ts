@@ -209,6 +209,20 @@ describe("answers", () => {
 });
 
 describe("connections", () => {
+	test("that requests wait for are used by many in turn, and gather no listeners", async () => {
+		const warned: string[] = [];
+		const warn = (warning: Error): unknown => warned.push(warning.message);
+		process.on("warning", warn);
+		const server = await HttpsTestServer.start();
+		const client = server.client();
+		await Promise.all(Array.from({ length: 600 }, () => client.list(NAMESPACES, {})));
+		await new Promise((resolve) => setImmediate(resolve));
+		client.close();
+		await server.close();
+		process.off("warning", warn);
+		expect(warned).toEqual([]);
+	});
+
 	test("are kept for the next request", async () => {
 		const ports = new Set<number | undefined>();
 		const client = await clientTo((request, response) => {

@@ -63,6 +63,8 @@ export class HttpExchange {
 	readonly #limits: HttpClientLimits;
 	readonly #shared: HttpAgent;
 	readonly #watches: HttpAgent;
+	/** Connections that have been made: what fails on one of them may have reached the server. */
+	readonly #standing = new WeakSet<object>();
 
 	/** @throws {TypeError} When `access.server` is no URL of http or https. */
 	constructor(access: ServerAccess, limits: HttpClientLimits) {
@@ -165,8 +167,14 @@ export class HttpExchange {
 			let isConnected = false;
 			const timer = setTimeout(() => sent.destroy(this.#late()), this.#limits.requestMs);
 			sent.once("socket", (socket) => {
-				if (sent.reusedSocket) isConnected = true;
-				else socket.once(isTls ? "secureConnect" : "connect", () => (isConnected = true));
+				// A request that waited for its turn gets a connection that stands, though it does not count as used again.
+				if (sent.reusedSocket || this.#standing.has(socket)) isConnected = true;
+				else {
+					socket.once(isTls ? "secureConnect" : "connect", () => {
+						this.#standing.add(socket);
+						isConnected = true;
+					});
+				}
 			});
 			sent.once("response", (message) => {
 				clearTimeout(timer);
