@@ -21,7 +21,7 @@ export interface DurableRun {
 }
 
 const WRITERS = 64;
-/** From the first write of every writer to the kill, at random. */
+/** From the moment when as many writes as there are writers were acknowledged, and seen, to the kill, at random. */
 const ROUND_MS_MAX = 300;
 
 /** By name: the newest resourceVersion that somebody was told. */
@@ -44,18 +44,20 @@ export async function killedRounds(rounds: number, seed: number): Promise<Durabl
 			const unresumed = await resumed(client, Math.max(0, ...told.values()), `resume-${round}`);
 			if (unresumed !== undefined) problems.push(`round ${round}: ${unresumed}`);
 			const stopping = new AbortController();
-			const watched = watch(client, told, stopping.signal).then((events) => {
-				seen += events;
-			});
-			const before = acknowledged;
+			const before = { acknowledged, seen };
+			const saw = (): void => {
+				seen++;
+			};
+			const watched = watch(client, { told, saw, signal: stopping.signal });
 			const done = (): void => {
 				acknowledged++;
 			};
 			const writing = Array.from({ length: WRITERS }, (_, writer) =>
 				write(client, { writer, round, told, done, signal: stopping.signal }),
 			);
-			const isUnderWay = (): Promise<boolean> => Promise.resolve(acknowledged - before >= WRITERS);
-			await eventually(isUnderWay, (is) => is, { what: "no write was acknowledged" });
+			const isUnderWay = (): Promise<boolean> =>
+				Promise.resolve(acknowledged - before.acknowledged >= WRITERS && seen - before.seen >= WRITERS);
+			await eventually(isUnderWay, (is) => is, { what: "no write was acknowledged and seen" });
 			await new Promise((resolve) => setTimeout(resolve, Math.floor(random.next() * ROUND_MS_MAX)));
 			await plane.stop("SIGKILL");
 			stopping.abort();
@@ -140,21 +142,26 @@ async function write(client: HttpClient, { writer, round, told, done, signal }: 
 	}
 }
 
-async function watch(client: HttpClient, told: Told, signal: AbortSignal): Promise<number> {
-	let events = 0;
+interface WatchOptions {
+	readonly told: Told;
+	/** Told of each event. */
+	readonly saw: () => void;
+	readonly signal: AbortSignal;
+}
+
+async function watch(client: HttpClient, { told, saw, signal }: WatchOptions): Promise<void> {
 	try {
 		const { resourceVersion } = await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" });
 		for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, { namespace: "default", resourceVersion, signal })) {
 			for (const event of batch) {
 				if (event.type === "BOOKMARK") continue;
 				tell(told, event.object);
-				events++;
+				saw();
 			}
 		}
 	} catch {
 		// The plane was killed.
 	}
-	return events;
 }
 
 function tell(told: Told, { metadata }: ConfigMap): void {
