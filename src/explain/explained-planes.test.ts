@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { planted, snapshotOf, withHealthyPlane } from "../testing/explained-planes.ts";
+import { planted, withHealthyPlane } from "../testing/explained-planes.ts";
+import { readCluster } from "../wiring/read-snapshot.ts";
 import { Explainer, explainService } from "./explain.ts";
 
 /** More where there is time. */
@@ -9,7 +10,9 @@ const seeds = Array.from({ length: PLANES }, (_, index) => index + 1);
 describe(`${PLANES} random planes`, () => {
 	test("nothing above info is found in a Service that is well", async () => {
 		for (const seed of seeds) {
-			const found = await withHealthyPlane(seed, async (plane) => new Explainer(await snapshotOf(plane)).explainAll());
+			const found = await withHealthyPlane(seed, async (plane) =>
+				new Explainer(await readCluster(plane.client)).explainAll(),
+			);
 			const loud = found.flatMap(({ service, findings }) =>
 				findings
 					.filter(({ severity }) => severity !== "info")
@@ -24,7 +27,7 @@ describe(`${PLANES} random planes`, () => {
 		for (const seed of seeds) {
 			await withHealthyPlane(seed, async (plane, random) => {
 				const { service: name, name: wanted } = await planted(plane, random);
-				const { cause } = explainService(await snapshotOf(plane), { namespace: "default", name });
+				const { cause } = explainService(await readCluster(plane.client), { namespace: "default", name });
 				if (cause?.name !== wanted) missed.push(`seed ${seed}: ${wanted}, not ${cause?.name}`);
 			});
 		}

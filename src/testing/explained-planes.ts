@@ -1,21 +1,8 @@
 /** Random planes whose Services are all well, and the same with one fault planted, for `explain`. */
 
-import type { Resource } from "../api/resource.ts";
-import {
-	DEPLOYMENTS,
-	ENDPOINT_SLICES,
-	ENDPOINTS,
-	NODES,
-	PODS,
-	REPLICA_SETS,
-	SERVICES,
-	STATEFUL_SETS,
-} from "../api/resource-names.ts";
-import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
-import type { EndpointSlice } from "../api/types/discovery.ts";
-import type { KubeObject } from "../api/types/meta.ts";
+import { DEPLOYMENTS, ENDPOINT_SLICES, PODS, SERVICES } from "../api/resource-names.ts";
+import type { Service } from "../api/types/core.ts";
 import type { CodeName } from "../explain/codes.ts";
-import type { ClusterSnapshot, Workload } from "../explain/snapshot.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { SeededRandom } from "./seeded.ts";
 import { startTestPlane, type TestPlane } from "./test-plane.ts";
@@ -99,24 +86,6 @@ function deployment(name: string, replicas: number) {
 		metadata: { name },
 		spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
 	} as never;
-}
-
-/** Everything that an explanation looks at. */
-export async function snapshotOf({ client }: Pick<TestPlane, "client">): Promise<ClusterSnapshot> {
-	const list = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> =>
-		(await client.list(resource, {})).items;
-	const workloads: KubeObject[] = [];
-	for (const resource of [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS])
-		workloads.push(...(await list<KubeObject>(resource)));
-	return {
-		services: await list<Service>(SERVICES),
-		pods: await list<Pod>(PODS),
-		endpoints: await list<Endpoints>(ENDPOINTS),
-		slices: await list<EndpointSlice>(ENDPOINT_SLICES),
-		nodes: await list<Node>(NODES),
-		workloads: workloads as readonly Workload[],
-		missing: [],
-	};
 }
 
 /** A fault, how it is planted in a Service of one's own, and what it must be called. */
