@@ -426,4 +426,22 @@ describe("explainService()", () => {
 		);
 		expect(found.cause?.text).toContain("Deployment/web has them itself; only labels of its template count.");
 	});
+
+	test.each([
+		[
+			{ "service.kubernetes.io/topology-mode": "Auto" },
+			"metadata.annotations[service.kubernetes.io/topology-mode]",
+			"Auto",
+		],
+		[{ "service.kubernetes.io/topology-mode": "AUTO" }, "spec.trafficDistribution", "PreferClose"],
+	])("with annotations %j names %s as what asks for hints", (annotations, field, value) => {
+		const service = web({ trafficDistribution: "PreferClose" });
+		const asking = { ...service, metadata: { ...service.metadata, annotations } };
+		const { findings } = explainService(
+			{ ...EMPTY_SNAPSHOT, ...good, services: [asking] },
+			{ namespace: "default", name: "web" },
+		);
+		const found = findings.find(({ name }) => name === "hints-not-assigned");
+		expect(found?.evidence).toEqual([{ object: "Service/web", field, value }]);
+	});
 });

@@ -1,5 +1,15 @@
 /** What an explanation looks at: objects of a cluster at one moment. */
-import { keyOf } from "../api/resource.ts";
+import { keyOf, type Resource } from "../api/resource.ts";
+import {
+	DEPLOYMENTS,
+	ENDPOINT_SLICES,
+	ENDPOINTS,
+	NODES,
+	PODS,
+	REPLICA_SETS,
+	SERVICES,
+	STATEFUL_SETS,
+} from "../api/resource-names.ts";
 import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { KubeObject, StringMap } from "../api/types/meta.ts";
@@ -34,6 +44,27 @@ export const EMPTY_SNAPSHOT: ClusterSnapshot = {
 	workloads: [],
 	missing: [],
 };
+
+const WORKLOADS: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS];
+
+/** What a cluster is asked for to make a snapshot. */
+export const LOOKED_AT: readonly Resource[] = [SERVICES, PODS, ENDPOINTS, ENDPOINT_SLICES, NODES, ...WORKLOADS];
+
+/** @param listed All objects of one of {@link LOOKED_AT}; none of a kind that is missing. */
+export function snapshotOf(
+	listed: (resource: Resource) => readonly KubeObject[],
+	missing: readonly string[] = [],
+): ClusterSnapshot {
+	return {
+		services: listed(SERVICES) as readonly Service[],
+		pods: listed(PODS) as readonly Pod[],
+		endpoints: listed(ENDPOINTS) as readonly Endpoints[],
+		slices: listed(ENDPOINT_SLICES) as readonly EndpointSlice[],
+		nodes: listed(NODES) as readonly Node[],
+		workloads: WORKLOADS.flatMap(listed) as readonly Workload[],
+		missing,
+	};
+}
 
 /** A snapshot with what is asked again and again found once. */
 export class Scene {

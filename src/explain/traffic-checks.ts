@@ -1,7 +1,7 @@
 /** What a client on a node would reach: policies, hints, nodes. */
 import type { Node } from "../api/types/core.ts";
-import { TOPOLOGY_AWARE_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION } from "../api/well-known.ts";
-import { type Finding, few, finding } from "./finding.ts";
+import { topologyHintsAnnotation, trafficDistributionOf } from "../plan/endpointslice/hints.ts";
+import { type Evidence, type Finding, few, finding } from "./finding.ts";
 import { type Subject, serviceName } from "./subject.ts";
 
 export function trafficFindings(subject: Subject): readonly Finding[] {
@@ -101,21 +101,17 @@ function localPolicies(subject: Subject): readonly Finding[] {
 }
 
 function hints(subject: Subject): readonly Finding[] {
-	const { service, fromNode } = subject;
-	const { trafficDistribution } = service.spec;
-	const mode =
-		service.metadata.annotations?.[TOPOLOGY_AWARE_HINTS_ANNOTATION] ??
-		service.metadata.annotations?.[TOPOLOGY_MODE_ANNOTATION];
-	const asked = trafficDistribution ?? (mode?.toLowerCase() === "auto" ? `topology-mode ${mode}` : undefined);
+	const { fromNode } = subject;
+	const asked = askedBy(subject);
 	if (asked === undefined) return [];
 	const ready = placed(subject).filter(({ isReady }) => isReady);
 	if (ready.length > 0 && ready.every(({ hasHints }) => !hasHints)) {
-		const text = `Hints are asked for (${asked}), and no endpoint has any: traffic goes to all zones. Nodes without a zone, or too few endpoints for the zones, are the usual reasons.`;
+		const text = `Hints are asked for (${asked.field}: ${asked.value}), and no endpoint has any: traffic goes to all zones. Nodes without a zone, or too few endpoints for the zones, are the usual reasons.`;
 		return [
 			finding(
 				"hints-not-assigned",
 				text,
-				[{ object: serviceName(subject), field: "spec.trafficDistribution", value: asked }],
+				[asked],
 				"kubectl get events --field-selector reason=TopologyAwareHintsDisabled; kubectl get nodes -L topology.kubernetes.io/zone",
 			),
 		];
@@ -127,7 +123,20 @@ function hints(subject: Subject): readonly Finding[] {
 		finding(
 			"hints-ignored",
 			`A proxy on ${fromNode} does not use the hints: one endpoint has none, or none is for its zone.`,
-			[{ object: serviceName(subject), field: "spec.trafficDistribution", value: asked }],
+			[asked],
 		),
 	];
+}
+
+/** What in the Service makes its controller give hints. */
+function askedBy(subject: Subject): Evidence | undefined {
+	const { service } = subject;
+	const object = serviceName(subject);
+	const annotation = topologyHintsAnnotation(service);
+	if (annotation !== undefined) {
+		const value = service.metadata.annotations?.[annotation] ?? "";
+		return { object, field: `metadata.annotations[${annotation}]`, value };
+	}
+	const value = trafficDistributionOf(service);
+	return value === undefined ? undefined : { object, field: "spec.trafficDistribution", value };
 }

@@ -1,11 +1,8 @@
 /** Executes what the plane decided: echo pods answer, node ports are carried to them. */
 import type { Duplex } from "node:stream";
 import { type CIDR, parseCIDR } from "../api/ip.ts";
-import { answerPacket } from "../dns/answer.ts";
-import { AnswerCache } from "../dns/answer-cache.ts";
-import { dnsCodec } from "../edge/codec/dns.ts";
 import { forwarder } from "../edge/dns-forwarder.ts";
-import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
+import { DnsServer } from "../edge/dns-server.ts";
 import { EchoPods } from "../edge/echo-pods.ts";
 import { GatewayServer } from "../edge/gateway/gateway-server.ts";
 import { HealthCheckServer } from "../edge/health-check-server.ts";
@@ -35,6 +32,7 @@ import type {
 	GatewayConfig,
 	ToDataPlane,
 } from "./data-plane-messages.ts";
+import { dnsAnswers } from "./dns-answers.ts";
 import { RequestLog } from "./request-log.ts";
 
 export interface DataPlaneEnginePorts {
@@ -159,15 +157,12 @@ export class DataPlaneEngine {
 		{ host, port, upstreams }: DnsConfig,
 		{ random, clock, metrics }: DataPlaneEnginePorts,
 	): Promise<void> {
-		const answering = {
+		const answer = dnsAnswers({
 			zone: this.#zone,
-			codec: dnsCodec,
-			cache: new AnswerCache(),
 			random,
 			isSynced: () => this.#isSynced,
 			...(upstreams.length === 0 ? {} : { upstreams: forwarder(upstreams, random) }),
-		};
-		const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
+		});
 		const server = new DnsServer({ answer, clock, metrics });
 		try {
 			const taken = await server.listen(host, port);

@@ -1,11 +1,9 @@
 /** What serves all nodes from the network that joins them: the cluster's DNS, and the way to the API. */
 import { connect, createServer } from "node:net";
 import { parseCIDR } from "../api/ip.ts";
-import { answerPacket, type Transport, type Upstreams } from "../dns/answer.ts";
-import { AnswerCache } from "../dns/answer-cache.ts";
-import { dnsCodec } from "../edge/codec/dns.ts";
+import type { Transport, Upstreams } from "../dns/answer.ts";
 import { upstreamsBy } from "../edge/dns-forwarder.ts";
-import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
+import { DnsServer } from "../edge/dns-server.ts";
 import { splice } from "../edge/splice.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Metrics } from "../kernel/metrics.ts";
@@ -13,6 +11,7 @@ import type { Random } from "../kernel/random.ts";
 import { Zone } from "../plan/dns-records/zone.ts";
 import type { ServedService } from "../plan/service-map/served-service.ts";
 import type { Changes } from "./data-plane-messages.ts";
+import { dnsAnswers } from "./dns-answers.ts";
 import type { FromNodeAgent, NodeAgentConfig } from "./node-agent-messages.ts";
 
 export interface LanServicesPorts {
@@ -67,15 +66,12 @@ export class LanServices {
 
 	async #serveDns(host: string, { hasUpstreams }: LanConfig): Promise<void> {
 		const { clock, random, metrics } = this.#ports;
-		const answering = {
+		const answer = dnsAnswers({
 			zone: this.#zone,
-			codec: dnsCodec,
-			cache: new AnswerCache(),
 			random,
 			isSynced: () => this.#isSynced,
 			...(hasUpstreams ? { upstreams: this.#upstreams() } : {}),
-		};
-		const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
+		});
 		await new DnsServer({ answer, clock, metrics }).listen(host, DNS_PORT);
 	}
 

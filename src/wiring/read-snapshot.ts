@@ -1,22 +1,12 @@
 /** What `explain` looks at: a live cluster, or what kubectl printed of one. */
 
 import type { Resource } from "../api/resource.ts";
-import {
-	DEPLOYMENTS,
-	ENDPOINT_SLICES,
-	ENDPOINTS,
-	NODES,
-	PODS,
-	REPLICA_SETS,
-	SERVICES,
-	STATEFUL_SETS,
-} from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
 import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { KubeObject } from "../api/types/meta.ts";
 import { parseManifests } from "../edge/codec/yaml.ts";
-import type { ClusterSnapshot, Workload } from "../explain/snapshot.ts";
+import { type ClusterSnapshot, LOOKED_AT, snapshotOf, type Workload } from "../explain/snapshot.ts";
 import { isObject } from "../kernel/json.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 
@@ -30,7 +20,7 @@ const YAML_BYTES_MAX = 50 * 1024 * 1024;
  */
 export async function readCluster(client: ApiClient): Promise<ClusterSnapshot> {
 	const missing: string[] = [];
-	const list = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> => {
+	const list = async (resource: Resource): Promise<readonly KubeObject[]> => {
 		try {
 			return (await client.list(resource, {})).items;
 		} catch (error) {
@@ -39,17 +29,10 @@ export async function readCluster(client: ApiClient): Promise<ClusterSnapshot> {
 			return [];
 		}
 	};
-	const [services, pods, endpoints, slices, nodes] = await Promise.all([
-		list<Service>(SERVICES),
-		list<Pod>(PODS),
-		list<Endpoints>(ENDPOINTS),
-		list<EndpointSlice>(ENDPOINT_SLICES),
-		list<Node>(NODES),
-	]);
-	const workloads = await Promise.all(
-		[DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS].map((resource: Resource) => list(resource)),
+	const lists = new Map(
+		await Promise.all(LOOKED_AT.map(async (resource) => [resource, await list(resource)] as const)),
 	);
-	return { services, pods, endpoints, slices, nodes, workloads: workloads.flat() as readonly Workload[], missing };
+	return snapshotOf((resource) => lists.get(resource) ?? [], missing);
 }
 
 /**

@@ -1,14 +1,12 @@
 /** DNS alone, for a cluster that is there already. */
 import { setMaxListeners } from "node:events";
-import { answerPacket } from "../dns/answer.ts";
-import { AnswerCache } from "../dns/answer-cache.ts";
 import { ZoneFollower } from "../dns/zone-follower.ts";
-import { dnsCodec } from "../edge/codec/dns.ts";
 import { forwarder, type Upstream } from "../edge/dns-forwarder.ts";
-import { DnsServer, type DnsServerPorts } from "../edge/dns-server.ts";
+import { DnsServer } from "../edge/dns-server.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { Informers } from "../machinery/informers.ts";
 import { Zone } from "../plan/dns-records/zone.ts";
+import { dnsAnswers } from "./dns-answers.ts";
 import { systemPorts } from "./system-ports.ts";
 
 export interface DnsOptions {
@@ -35,15 +33,12 @@ export async function startDns(client: ApiClient, options: DnsOptions): Promise<
 	const informers = new Informers({ client, clock, random, log });
 	const zone = new Zone({ name: `${options.clusterDomain}.`, ttl: options.ttl });
 	const follower = new ZoneFollower(informers, zone, clock);
-	const answering = {
+	const answer = dnsAnswers({
 		zone,
-		codec: dnsCodec,
-		cache: new AnswerCache(),
 		random,
 		isSynced: () => follower.isSynced,
 		...(options.upstreams.length === 0 ? {} : { upstreams: forwarder(options.upstreams, random) }),
-	};
-	const answer: DnsServerPorts["answer"] = (packet, transport) => answerPacket(answering, packet, transport);
+	});
 	const server = new DnsServer({ answer, clock, metrics });
 	const port = await server.listen(options.listen.host, options.listen.port);
 	const stopping = new AbortController();

@@ -3,11 +3,10 @@ import { deepEqual, without } from "../../kernel/json.ts";
 import { age } from "../age.ts";
 import { type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { dns1123SubdomainName, pathSegmentName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType, type Table } from "../resource.ts";
+import { defineResource, type ResourceType, type Table } from "../resource.ts";
 import type { RoleBinding, Subject } from "../types/rbac.ts";
 import { AGE_COLUMN, column, NAME_COLUMN, wideColumn } from "./cells.ts";
-
-const GROUP = "rbac.authorization.k8s.io";
+import { RBAC_GROUP, rbacKind } from "./rbac-kind.ts";
 
 const TABLE: Table<RoleBinding> = {
 	columns: [
@@ -41,37 +40,15 @@ function bindingType(kind: "RoleBinding" | "ClusterRoleBinding", roleKinds: read
 		...roleRefErrors(binding, roleKinds),
 		...(binding.subjects ?? []).flatMap((subject, index) => subjectErrors(subject, `subjects[${index}]`, namespaced)),
 	];
-	const lower = kind.toLowerCase();
 	return defineResource<RoleBinding>({
-		group: GROUP,
-		version: "v1",
-		kind,
-		plural: `${lower}s`,
-		singular: lower,
-		namespaced,
-		shortNames: [],
-		categories: [],
-		verbs: ALL_VERBS,
-		subresources: [],
-		storagePrefix: `/registry/${lower}s/`,
-		schema: `rbac.${kind}`,
-		nameProblems: pathSegmentName,
-		generation: "never",
-		createOnUpdate: true,
-		unconditionalUpdate: true,
-		deleteAnswers: "status",
-		fieldLabels: [],
+		...rbacKind(kind, namespaced),
 		table: TABLE,
 		withDefaults,
-		prepareCreate: (binding) => binding,
-		prepareUpdate: (next) => next,
 		validate,
 		validateUpdate: (next, stored) => [
 			...validate(next),
 			...(deepEqual(next.roleRef, stored.roleRef) ? [] : [invalid("roleRef", next.roleRef, "cannot change roleRef")]),
 		],
-		warnings: () => [],
-		fields: () => ({}),
 	});
 }
 
@@ -81,7 +58,7 @@ export const CLUSTER_ROLE_BINDING: ResourceType = bindingType("ClusterRoleBindin
 function withDefaults(binding: RoleBinding): RoleBinding {
 	const { roleRef, subjects } = binding;
 	const { apiGroup = "", kind = "", name = "" } = roleRef ?? {};
-	const filled = { ...binding, roleRef: { apiGroup: apiGroup === "" ? GROUP : apiGroup, kind, name } };
+	const filled = { ...binding, roleRef: { apiGroup: apiGroup === "" ? RBAC_GROUP : apiGroup, kind, name } };
 	if (subjects === undefined) return filled;
 	return subjects.length === 0 ? without(filled, "subjects") : { ...filled, subjects: subjects.map(withGroup) };
 }
@@ -90,7 +67,7 @@ function withDefaults(binding: RoleBinding): RoleBinding {
 function withGroup(subject: Subject): Subject {
 	const { kind = "", apiGroup = "", name = "" } = subject;
 	const rest = { ...without(subject, "apiGroup"), kind, name };
-	const byDefault = kind === "User" || kind === "Group" ? GROUP : "";
+	const byDefault = kind === "User" || kind === "Group" ? RBAC_GROUP : "";
 	const group = apiGroup === "" ? byDefault : apiGroup;
 	return group === "" ? rest : { ...rest, apiGroup: group };
 }
@@ -98,7 +75,7 @@ function withGroup(subject: Subject): Subject {
 function roleRefErrors({ roleRef }: RoleBinding, roleKinds: readonly string[]): readonly FieldError[] {
 	const { apiGroup, kind, name } = roleRef;
 	return [
-		...(apiGroup === GROUP ? [] : [notSupported("roleRef.apiGroup", apiGroup, [GROUP])]),
+		...(apiGroup === RBAC_GROUP ? [] : [notSupported("roleRef.apiGroup", apiGroup, [RBAC_GROUP])]),
 		...(roleKinds.includes(kind) ? [] : [notSupported("roleRef.kind", kind, roleKinds)]),
 		...(name === ""
 			? [required("roleRef.name", "")]
@@ -119,7 +96,7 @@ function subjectErrors(subject: Subject, path: string, isNamespaced: boolean): r
 			break;
 		case "User":
 		case "Group":
-			if (apiGroup !== GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [GROUP]));
+			if (apiGroup !== RBAC_GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [RBAC_GROUP]));
 			break;
 		default:
 			errors.push(notSupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"]));

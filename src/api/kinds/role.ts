@@ -2,64 +2,34 @@
 import { without } from "../../kernel/json.ts";
 import { type FieldError, invalid, required } from "../field-error.ts";
 import { validateLabelSelector } from "../label-selector.ts";
-import { pathSegmentName } from "../names.ts";
-import { ALL_VERBS, defineResource, type ResourceType, type Table } from "../resource.ts";
+import { defineResource, type ResourceType, type Table } from "../resource.ts";
 import type { ClusterRole, PolicyRule, Role } from "../types/rbac.ts";
 import { column, NAME_COLUMN } from "./cells.ts";
+import { rbacKind } from "./rbac-kind.ts";
 
 const TABLE: Table<Role> = {
 	columns: [NAME_COLUMN, column("Created At", "When the server created the object.")],
 	cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp ?? ""],
 };
 
-const SHARED = {
-	group: "rbac.authorization.k8s.io",
-	version: "v1",
-	shortNames: [],
-	categories: [],
-	verbs: ALL_VERBS,
-	subresources: [],
-	nameProblems: pathSegmentName,
-	generation: "never",
-	createOnUpdate: true,
-	unconditionalUpdate: true,
-	deleteAnswers: "status",
-	fieldLabels: [],
-	warnings: () => [],
-	fields: () => ({}),
-} as const;
+function roleType<T extends Role>(
+	kind: "Role" | "ClusterRole",
+	validate: (role: T) => readonly FieldError[],
+): ResourceType {
+	return defineResource<T>({
+		...rbacKind(kind, kind === "Role"),
+		table: TABLE,
+		withDefaults: withoutEmptyLists,
+		validate,
+		validateUpdate: validate,
+	});
+}
 
-export const ROLE: ResourceType = defineResource<Role>({
-	...SHARED,
-	kind: "Role",
-	plural: "roles",
-	singular: "role",
-	namespaced: true,
-	storagePrefix: "/registry/roles/",
-	schema: "rbac.Role",
-	table: TABLE,
-	withDefaults: withoutEmptyLists,
-	prepareCreate: (role) => role,
-	prepareUpdate: (next) => next,
-	validate: (role) => ruleErrors(role, true),
-	validateUpdate: (next) => ruleErrors(next, true),
-});
-
-export const CLUSTER_ROLE: ResourceType = defineResource<ClusterRole>({
-	...SHARED,
-	kind: "ClusterRole",
-	plural: "clusterroles",
-	singular: "clusterrole",
-	namespaced: false,
-	storagePrefix: "/registry/clusterroles/",
-	schema: "rbac.ClusterRole",
-	table: TABLE,
-	withDefaults: withoutEmptyLists,
-	prepareCreate: (role) => role,
-	prepareUpdate: (next) => next,
-	validate: validateClusterRole,
-	validateUpdate: validateClusterRole,
-});
+export const ROLE: ResourceType = roleType<Role>("Role", (role) => ruleErrors(role, true));
+export const CLUSTER_ROLE: ResourceType = roleType<ClusterRole>("ClusterRole", (role) => [
+	...ruleErrors(role, false),
+	...aggregationErrors(role),
+]);
 
 /** An empty list says what a missing one says. */
 function withoutEmptyLists<T extends Role>(role: T): T {
@@ -73,10 +43,6 @@ const LISTS = ["apiGroups", "resources", "resourceNames", "nonResourceURLs"] as 
 function withoutEmpty(rule: PolicyRule): PolicyRule {
 	const empty = LISTS.filter((name) => rule[name]?.length === 0);
 	return empty.length === 0 ? rule : without(rule, ...empty);
-}
-
-function validateClusterRole(role: ClusterRole): readonly FieldError[] {
-	return [...ruleErrors(role, false), ...aggregationErrors(role)];
 }
 
 function aggregationErrors({ aggregationRule }: ClusterRole): readonly FieldError[] {

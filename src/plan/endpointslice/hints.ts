@@ -84,14 +84,19 @@ export function forgotten({ allocated }: HintsMemory, family: AddressType): Hint
 	return { isPopulated: false, allocated: new Map([...allocated].filter(([other]) => other !== family)) };
 }
 
-/**
- * Whether the annotation asks for hints by the zones' CPU; it outranks `trafficDistribution`. The old
- * annotation counts alone as soon as it is there, whatever it says.
- */
 export function wantsTopologyHints(service: Service): boolean {
-	const annotations = service.metadata.annotations ?? {};
-	const mode = annotations[TOPOLOGY_AWARE_HINTS_ANNOTATION] ?? annotations[TOPOLOGY_MODE_ANNOTATION];
-	return mode === "Auto" || mode === "auto";
+	return topologyHintsAnnotation(service) !== undefined;
+}
+
+/**
+ * The annotation that asks for hints by the zones' CPU; it outranks `trafficDistribution`. The old one counts alone as
+ * soon as it is there, whatever it says.
+ */
+export function topologyHintsAnnotation({ metadata }: Service): string | undefined {
+	const { annotations = {} } = metadata;
+	const isOld = annotations[TOPOLOGY_AWARE_HINTS_ANNOTATION] !== undefined;
+	const name = isOld ? TOPOLOGY_AWARE_HINTS_ANNOTATION : TOPOLOGY_MODE_ANNOTATION;
+	return annotations[name] === "Auto" || annotations[name] === "auto" ? name : undefined;
 }
 
 /** The field's value if it is one that asks for hints. */

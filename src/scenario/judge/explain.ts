@@ -1,19 +1,7 @@
 /** Expectations of what `explain` says. */
-import {
-	DEPLOYMENTS,
-	ENDPOINT_SLICES,
-	ENDPOINTS,
-	NODES,
-	PODS,
-	REPLICA_SETS,
-	SERVICES,
-	STATEFUL_SETS,
-} from "../../api/resource-names.ts";
-import type { Endpoints, Node, Pod, Service } from "../../api/types/core.ts";
-import type { EndpointSlice } from "../../api/types/discovery.ts";
 import { explainService } from "../../explain/explain.ts";
 import { explanationText } from "../../explain/render.ts";
-import type { ClusterSnapshot, Workload } from "../../explain/snapshot.ts";
+import { snapshotOf } from "../../explain/snapshot.ts";
 import type { ExplainExpectation } from "../format/expectations.ts";
 import type { ScenarioRun } from "../run.ts";
 import { type Problem, unless } from "./verdict.ts";
@@ -32,7 +20,10 @@ export function judgeExplain(run: ScenarioRun, wanted: ExplainExpectation, path:
 		must_say,
 		must_not_say,
 	} = wanted;
-	const found = explainService(snapshotOf(run), { namespace, name, ...(fromNode === undefined ? {} : { fromNode }) });
+	const found = explainService(
+		snapshotOf((resource) => run.plane.stored(resource)),
+		{ namespace, name, ...(fromNode === undefined ? {} : { fromNode }) },
+	);
 	const text = explanationText(found, { width: WIDTH, isColoured: false }).toLowerCase();
 	const says = (words: string): boolean => text.includes(words.toLowerCase());
 	const names = found.findings.map((each) => each.name);
@@ -49,18 +40,4 @@ export function judgeExplain(run: ScenarioRun, wanted: ExplainExpectation, path:
 			unless(!says(words), `${path}.must_not_say[${at}]`, `not ${words}`, text),
 		),
 	];
-}
-
-function snapshotOf({ plane }: ScenarioRun): ClusterSnapshot {
-	return {
-		services: plane.stored(SERVICES) as readonly Service[],
-		pods: plane.stored(PODS) as readonly Pod[],
-		endpoints: plane.stored(ENDPOINTS) as readonly Endpoints[],
-		slices: plane.stored(ENDPOINT_SLICES) as readonly EndpointSlice[],
-		nodes: plane.stored(NODES) as readonly Node[],
-		workloads: [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS].flatMap((resource) =>
-			plane.stored(resource),
-		) as readonly Workload[],
-		missing: [],
-	};
 }
