@@ -7,8 +7,8 @@ import { isReady } from "../plan/pod-facts.ts";
 import { newReplicaSet } from "../plan/workloads/deployment-replica-sets.ts";
 import { isActive } from "../plan/workloads/pod-state.ts";
 import { rollingNumbers } from "../plan/workloads/rolling-numbers.ts";
+import { FaultyClient } from "../testing/faulty-client.ts";
 import { deploy, eventTexts, listed, patched } from "../testing/plane-steps.ts";
-import { RefusingClient } from "../testing/refusing-client.ts";
 import { startTestPlane, type TestPlane, type TestPlaneOptions } from "../testing/test-plane.ts";
 import { WatchLog } from "../testing/watch-log.ts";
 import { template } from "../testing/workloads.ts";
@@ -253,8 +253,9 @@ describe("a refused ReplicaSet", () => {
 		const why = forbiddenFor(REPLICA_SETS, "x", "no");
 		await started({
 			wrapClient: (client) =>
-				new RefusingClient(client, ({ verb, plural }) => {
-					if (isRefusing && verb === "create" && plural === "replicasets") throw why;
+				new FaultyClient(client, {
+					call: ({ verb, resource }, send) =>
+						isRefusing && verb === "create" && resource === REPLICA_SETS ? Promise.reject(why) : send(),
 				}),
 		});
 		await deploy(plane, "web", { replicas: 1 });

@@ -3,8 +3,8 @@ import { PODS, REPLICA_SETS } from "../api/resource-names.ts";
 import { forbiddenFor } from "../api/status.ts";
 import type { ReplicaSet } from "../api/types/apps.ts";
 import type { Pod } from "../api/types/core.ts";
+import { type ClientCall, FaultyClient } from "../testing/faulty-client.ts";
 import { createPod, eventTexts, listed, patched } from "../testing/plane-steps.ts";
-import { type ClientWrite, RefusingClient } from "../testing/refusing-client.ts";
 import { startTestPlane, type TestPlane, type TestPlaneOptions } from "../testing/test-plane.ts";
 import { WatchLog } from "../testing/watch-log.ts";
 import { template } from "../testing/workloads.ts";
@@ -192,14 +192,17 @@ describe("Pods", () => {
 
 describe("refused Pods", () => {
 	/** A plane that takes `accepted` Pods, and then no more; writes down every try. */
-	async function refusing(accepted: { left: number }): Promise<readonly ClientWrite[]> {
-		const tries: ClientWrite[] = [];
+	async function refusing(accepted: { left: number }): Promise<readonly ClientCall[]> {
+		const tries: ClientCall[] = [];
 		await started({
 			wrapClient: (client) =>
-				new RefusingClient(client, (write) => {
-					if (write.verb !== "create" || write.plural !== "pods") return;
-					tries.push(write);
-					if (accepted.left-- <= 0) throw forbiddenFor(PODS, "x", "exceeded quota");
+				new FaultyClient(client, {
+					async call(about, send) {
+						if (about.verb !== "create" || about.resource !== PODS) return send();
+						tries.push(about);
+						if (accepted.left-- <= 0) throw forbiddenFor(PODS, "x", "exceeded quota");
+						return send();
+					},
 				}),
 		});
 		return tries;
