@@ -6,6 +6,7 @@ import type { KubeObject } from "../api/types/meta.ts";
 import type { Write } from "../store/entry.ts";
 import { loggedStore, type Store } from "../store/store.ts";
 import { meta } from "../testing/builders.ts";
+import { engineSuite } from "../testing/engine-suite.ts";
 import { silentMetrics } from "../testing/silent.ts";
 import { type OpenedFolder, openDataFolder } from "./lmdb-log.ts";
 
@@ -55,6 +56,16 @@ function shown(store: Store, after: number): unknown {
 		events: batch.kind === "events" ? batch.events : batch,
 	};
 }
+
+describe("the LMDB engine", () => {
+	engineSuite(() => ({
+		isKept: true,
+		open: async () => {
+			const { view, log, close } = await openDataFolder({ folder, start: 100, metrics: silentMetrics });
+			return { stores: [loggedStore(view, log)], close };
+		},
+	}));
+});
 
 describe("a data folder", () => {
 	test("gives back every object, its revisions and the recent past", async () => {

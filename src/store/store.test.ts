@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../api/types/meta.ts";
-import type { Precondition, Write } from "./entry.ts";
+import type { Write } from "./entry.ts";
 import { startRevision } from "./memory-engine.ts";
 import type { WatchBatch } from "./space.ts";
 import { memoryStore, type Store } from "./store.ts";
@@ -24,10 +24,6 @@ function remove(key: string): Write {
 	return { kind: "delete", space: SPACE, key };
 }
 
-function absent(key: string): Precondition {
-	return { space: SPACE, key, expected: 0 };
-}
-
 function watched(store: Store, after: number, limit = 100): string {
 	return rendered(store.space(SPACE).readAfter(after, limit, store.revision));
 }
@@ -45,44 +41,10 @@ function keysAt(store: Store, revision?: number, prefix = ""): string {
 }
 
 describe("Store", () => {
-	test("gives one commit one revision, whatever it writes", async () => {
-		const store = memoryStore(10);
-		const result = await store.commit([put("a"), put("b")]);
-		expect(result).toMatchObject({ kind: "committed", revision: 11 });
-		expect(watched(store, 10)).toBe("put a@11, put b@11, through 11");
-	});
-
-	test("stamps the commit's revision into the object as its resourceVersion", async () => {
-		const store = memoryStore(10);
-		await store.commit([put("a")]);
-		expect(store.space(SPACE).get("a")?.object.metadata.resourceVersion).toBe("11");
-	});
-
-	test("changes nothing at all when one precondition fails", async () => {
-		const store = memoryStore(0);
-		await store.commit([put("a")]);
-		const result = await store.commit([put("b"), put("a", "b")], [absent("b"), absent("a")]);
-		expect(result).toMatchObject({ kind: "conflict", place: { key: "a" }, actual: { modRevision: 1 } });
-		expect(keysAt(store)).toBe("a=a");
-		expect(store.revision).toBe(1);
-	});
-
 	test("freezes what it keeps, so that readers can share it", async () => {
 		const store = memoryStore(0);
 		await store.commit([put("a")]);
 		expect(Object.isFrozen(store.space(SPACE).get("a")?.object.metadata.labels)).toBe(true);
-	});
-
-	test("shows a deletion with the last state and the revision of the deletion", async () => {
-		const store = memoryStore(0);
-		await store.commit([put("a", "last")]);
-		await store.commit([remove("a")]);
-		const batch = store.space(SPACE).readAfter(1, 10, store.revision);
-		expect(batch).toMatchObject({
-			events: [
-				{ kind: "delete", current: { object: { metadata: { resourceVersion: "2", labels: { mark: "last" } } } } },
-			],
-		});
 	});
 
 	test("never splits a revision over two batches of a watch", async () => {

@@ -7,6 +7,7 @@ import { HttpApi } from "../apiserver/http/http-api.ts";
 import type { HttpRequest } from "../apiserver/http/message.ts";
 import type { User } from "../apiserver/ports.ts";
 import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/users.ts";
+import { YamlReader } from "../edge/codec/yaml-reader.ts";
 import { JwtSigner } from "../edge/jwt-signer.ts";
 import { RequestAuthenticator } from "../edge/request-authenticator.ts";
 import { TokenAuthenticator } from "../edge/token-authenticator.ts";
@@ -51,7 +52,7 @@ export function testApi({ server, logs, unready = () => undefined }: TestApiPort
 		server,
 		types: DISCOVERED_TYPES,
 		logs,
-		codecs: bodyCodecs,
+		codecs: bodyCodecs(new YamlReader()),
 		authenticator: new RequestAuthenticator({ tokens, accounts: accountTokens, issuer: ISSUER }),
 		accountTokens,
 		version: VERSION.api,
@@ -80,5 +81,6 @@ export function httpRequest({ path, body, ...request }: PlainRequest): HttpReque
 		path: before,
 		query: new URLSearchParams(after.join("?")),
 		body: () => Promise.resolve(body),
+		remoteAddress: "127.0.0.1",
 	};
 }

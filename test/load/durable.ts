@@ -3,17 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { CONFIG_MAPS } from "../../src/api/resource-names.ts";
-import { hasReason } from "../../src/api/status.ts";
 import type { ConfigMap } from "../../src/api/types/core.ts";
-import type { HttpClient } from "../../src/edge/http-client.ts";
 import { SeededRandom } from "../../src/testing/seeded.ts";
 import { clusterClient } from "../../src/wiring/cluster-client.ts";
 import { eventually, RunningPlane } from "../e2e/plane.ts";
+import { ClientHistory } from "./client-history.ts";
 
 export interface DurableRun {
 	readonly rounds: number;
 	readonly acknowledged: number;
-	/** Events that a watcher saw before a kill. */
+	/** Events that watchers saw. */
 	readonly seen: number;
 	readonly problems: readonly string[];
 	/** From the start of the program to its word that it is ready, the longest. */
@@ -21,150 +20,82 @@ export interface DurableRun {
 }
 
 const WRITERS = 64;
+const WATCHERS = 4;
 /** From the moment when as many writes as there are writers were acknowledged, and seen, to the kill, at random. */
 const ROUND_MS_MAX = 300;
-
-/** By name: the newest resourceVersion that somebody was told. */
-type Told = Map<string, number>;
 
 export async function killedRounds(rounds: number, seed: number): Promise<DurableRun> {
 	const random = new SeededRandom(seed);
 	const folder = mkdtempSync(path.join(tmpdir(), "sliceplane-durable-"));
 	const flags = ["--nodes", "0", "--network", "none", "--data-dir", path.join(folder, "data")];
-	const told: Told = new Map();
-	const problems: string[] = [];
-	let [acknowledged, seen, readyMsMax] = [0, 0, 0];
+	const history = new ClientHistory();
+	let readyMsMax = 0;
 	try {
 		for (let round = 1; round <= rounds; round++) {
 			const startedMs = performance.now();
 			const plane = await RunningPlane.start(flags);
 			readyMsMax = Math.max(readyMsMax, performance.now() - startedMs);
-			const client = await clusterClient({ kubeconfig: plane.kubeconfig });
-			problems.push(...(await missing(client, told)).map((text) => `round ${round}: ${text}`));
-			const unresumed = await resumed(client, Math.max(0, ...told.values()), `resume-${round}`);
-			if (unresumed !== undefined) problems.push(`round ${round}: ${unresumed}`);
-			const stopping = new AbortController();
-			const before = { acknowledged, seen };
-			const saw = (): void => {
-				seen++;
-			};
-			const watched = watch(client, { told, saw, signal: stopping.signal });
-			const done = (): void => {
-				acknowledged++;
-			};
-			const writing = Array.from({ length: WRITERS }, (_, writer) =>
-				write(client, { writer, round, told, done, signal: stopping.signal }),
-			);
-			const isUnderWay = (): Promise<boolean> =>
-				Promise.resolve(acknowledged - before.acknowledged >= WRITERS && seen - before.seen >= WRITERS);
-			await eventually(isUnderWay, (is) => is, { what: "no write was acknowledged and seen" });
-			await new Promise((resolve) => setTimeout(resolve, Math.floor(random.next() * ROUND_MS_MAX)));
-			await plane.stop("SIGKILL");
-			stopping.abort();
-			await Promise.all([...writing, watched]);
-			client.close();
+			await killedRound(plane, history, round, Math.floor(random.next() * ROUND_MS_MAX));
 		}
-		return { rounds, acknowledged, seen, problems, readyMsMax: Math.round(readyMsMax) };
+		const plane = await RunningPlane.start(flags);
+		await caughtUp(plane, history);
+		await plane.stop();
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
+	const broken = history.broken().map(({ promise, detail }) => `${promise}: ${detail}`);
+	const { acknowledged, seen, problems } = history;
+	return { rounds, acknowledged, seen, problems: [...problems, ...broken], readyMsMax: Math.round(readyMsMax) };
 }
 
-/** Whatever was told of an object holds after the restart, or something newer. */
-async function missing(client: HttpClient, told: Told): Promise<readonly string[]> {
-	const { items, resourceVersion } = await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" });
-	const found = new Map(items.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
-	return [...told].flatMap(([name, version]) => {
-		if (version > Number(resourceVersion))
-			return [`${name}@${version} was told, and the store ends at ${resourceVersion}`];
-		const now = found.get(name);
-		return now === undefined || now < version ? [`${name}@${version} was told, and is ${now ?? "gone"}`] : [];
-	});
+async function killedRound(
+	plane: RunningPlane,
+	history: ClientHistory,
+	round: number,
+	untilKillMs: number,
+): Promise<void> {
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	const before = { acknowledged: history.acknowledged, seen: history.seen };
+	const { signal, abort } = stopping();
+	// What was there before the kill is there now, or was read to be so.
+	await history.read(`start of round ${round}`, client, history.places(`${round - 1}-`));
+	const clients = [
+		history.follow(client, signal),
+		...numbered(WATCHERS, (watcher) => history.watch(`watcher ${round}.${watcher}`, client, signal)),
+		...numbered(WRITERS, (writer) => history.write(`${round}-${writer}`, client, signal)),
+	];
+	const isUnderWay = (): Promise<boolean> =>
+		Promise.resolve(history.acknowledged - before.acknowledged >= WRITERS && history.seen - before.seen >= WRITERS);
+	await eventually(isUnderWay, (is) => is, { what: "no write was acknowledged and seen" });
+	await new Promise((resolve) => setTimeout(resolve, untilKillMs));
+	await plane.stop("SIGKILL");
+	abort();
+	await Promise.all(clients);
+	client.close();
 }
 
-/** A watch that was open before the kill goes on from where it was, in order, or is told to list anew. */
-async function resumed(client: HttpClient, from: number, name: string): Promise<string | undefined> {
-	if (from === 0) return undefined;
-	await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name } });
-	const over = new AbortController();
-	try {
-		let last = from;
-		for await (const { name: changed, version } of changesAfter(client, from, over.signal)) {
-			if (version <= last) return `a watch from ${from} got ${version} after ${last}`;
-			last = version;
-			if (changed === name) return undefined;
-		}
-		return `a watch from ${from} ended without ${name}`;
-	} catch (error) {
-		return hasReason(error, "Expired") ? undefined : `a watch from ${from}: ${String(error)}`;
-	} finally {
-		over.abort();
-	}
+/** The log is whole, and everything is read once more. */
+async function caughtUp(plane: RunningPlane, history: ClientHistory): Promise<void> {
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	const { signal, abort } = stopping();
+	await history.read("the end", client, history.places());
+	const following = history.follow(client, signal);
+	const last = await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name: "last" } });
+	await eventually(
+		() => Promise.resolve(history.loggedTo),
+		(revision) => revision >= Number(last.metadata.resourceVersion),
+		{ what: "the watch from before the kill does not go on" },
+	);
+	abort();
+	await following;
+	client.close();
 }
 
-async function* changesAfter(
-	client: HttpClient,
-	from: number,
-	signal: AbortSignal,
-): AsyncIterable<{ readonly name: string; readonly version: number }> {
-	const options = { namespace: "default", resourceVersion: String(from), signal };
-	for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, options)) {
-		for (const event of batch) {
-			if (event.type === "BOOKMARK") continue;
-			const { name, resourceVersion } = event.object.metadata;
-			yield { name, version: Number(resourceVersion) };
-		}
-	}
+function stopping(): { readonly signal: AbortSignal; readonly abort: () => void } {
+	const controller = new AbortController();
+	return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-interface WriterOptions {
-	readonly writer: number;
-	readonly round: number;
-	readonly told: Told;
-	/** Told of each write that was acknowledged. */
-	readonly done: () => void;
-	readonly signal: AbortSignal;
-}
-
-async function write(client: HttpClient, { writer, round, told, done, signal }: WriterOptions): Promise<void> {
-	for (let index = 0; !signal.aborted; index++) {
-		const name = `w-${writer}-${round}-${index}`;
-		try {
-			const made = await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name }, data: { at: "0" } });
-			tell(told, made);
-			done();
-			tell(told, await client.update(CONFIG_MAPS, { ...made, data: { at: "1" } }));
-			done();
-		} catch {
-			// The plane was killed: what was under way may be there, or not.
-			return;
-		}
-	}
-}
-
-interface WatchOptions {
-	readonly told: Told;
-	/** Told of each event. */
-	readonly saw: () => void;
-	readonly signal: AbortSignal;
-}
-
-async function watch(client: HttpClient, { told, saw, signal }: WatchOptions): Promise<void> {
-	try {
-		const { resourceVersion } = await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" });
-		for await (const batch of client.watch<ConfigMap>(CONFIG_MAPS, { namespace: "default", resourceVersion, signal })) {
-			for (const event of batch) {
-				if (event.type === "BOOKMARK") continue;
-				tell(told, event.object);
-				saw();
-			}
-		}
-	} catch {
-		// The plane was killed.
-	}
-}
-
-function tell(told: Told, { metadata }: ConfigMap): void {
-	const version = Number(metadata.resourceVersion);
-	told.set(metadata.name, Math.max(version, told.get(metadata.name) ?? 0));
+function numbered<T>(count: number, make: (index: number) => T): readonly T[] {
+	return Array.from({ length: count }, (_, index) => make(index));
 }
