@@ -176,20 +176,28 @@ export function methodNotAllowed(resource: ResourceWords, verb: string): ApiErro
 	return new ApiError("MethodNotAllowed", message, { details: detailsOf(resource, "") });
 }
 
+/** Errors that a Status shows: nobody reads more, and of an object with a long list all would be many times its size. */
+const ERRORS_SHOWN_MAX = 500;
+
 /** 422: the object is well-formed, and breaks rules. `errors` must not be empty; duplicates are dropped. */
 export function invalidObject(
 	resource: Pick<ResourceWords, "group" | "kind">,
 	name: string,
 	errors: readonly FieldError[],
 ): ApiError {
-	const texts = [...new Set(errors.map((error) => `${error.field}: ${error.body}`))];
+	const shown = errors.slice(0, ERRORS_SHOWN_MAX);
+	const more = errors.length - shown.length;
+	const texts = [
+		...new Set(shown.map(({ field, body }) => `${field}: ${body}`)),
+		...(more > 0 ? [`${more} more`] : []),
+	];
 	const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
 	return new ApiError("Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
 		details: {
 			...(name === "" ? {} : { name }),
 			...(resource.group === "" ? {} : { group: resource.group }),
 			kind: resource.kind,
-			causes: errors.map(({ type, field, body }) => ({
+			causes: shown.map(({ type, field, body }) => ({
 				reason: type === "InternalError" ? type : `FieldValue${type}`,
 				message: body,
 				field,

@@ -1,6 +1,6 @@
 /** Metadata that the server keeps in order, whatever a client sends. */
 import type { ObjectMeta, OwnerReference } from "../api/types/meta.ts";
-import { deepEqual } from "../kernel/json.ts";
+import { repeatedIndexes } from "../kernel/order.ts";
 import type { RequestContext } from "./ports.ts";
 
 /** A field of old, which clients may still send and no server keeps. */
@@ -45,12 +45,8 @@ export function dedupedOwners(
 	context: RequestContext,
 ): { ownerReferences?: readonly OwnerReference[] } {
 	if (owners === undefined || owners.length === 0) return {};
-	const kept: OwnerReference[] = [];
-	const repeated = new Set<string>();
-	for (const owner of owners) {
-		if (kept.some((other) => deepEqual(other, owner))) repeated.add(owner.uid);
-		else kept.push(owner);
-	}
+	const again = repeatedIndexes(owners, ownerText);
+	const repeated = new Set(owners.filter((_owner, index) => again.has(index)).map(({ uid }) => uid));
 	if (repeated.size > 0) {
 		context.warn(
 			".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may " +
@@ -58,5 +54,10 @@ export function dedupedOwners(
 				[...repeated].join(", "),
 		);
 	}
-	return { ownerReferences: repeated.size > 0 ? kept : owners };
+	return { ownerReferences: repeated.size > 0 ? owners.filter((_owner, index) => !again.has(index)) : owners };
+}
+
+/** The same for two that say the same. */
+function ownerText({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
+	return JSON.stringify([apiVersion, kind, name, uid, controller ?? null, blockOwnerDeletion ?? null]);
 }

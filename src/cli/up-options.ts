@@ -45,6 +45,7 @@ export interface UpFlags {
 	readonly nodeMonitorGracePeriod: number;
 	readonly maxRequestsInflight: number;
 	readonly maxMutatingRequestsInflight: number;
+	readonly maxClientRequestsPerSecond: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
 	readonly runtime: PlaneOptions["runtime"];
@@ -95,6 +96,7 @@ const ROWS: readonly Row[] = [
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 	["--max-requests-inflight <n>", "reads that are answered at once, before 429", whole(1, 100_000), "400"],
 	["--max-mutating-requests-inflight <n>", "writes that are answered at once, before 429", whole(1, 100_000), "200"],
+	["--max-client-requests-per-second <n>", "requests that one client may make, before 429", whole(1, 1e6), "1000"],
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none; userspace: on this machine; netns: a network namespace a node", network, "userspace"],
 	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
@@ -168,6 +170,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		retryBudget: flags.retryBudget,
 		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
 		requestsInFlight: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
+		clientRequestsPerSecond: flags.maxClientRequestsPerSecond,
 		controllers: flags.controllers,
 		network: flags.network,
 		runtime: flags.runtime,

@@ -238,6 +238,8 @@ const DISCARDED_BODIES = 4;
  * lose the answer that it has not read yet.
  */
 async function discardRest(message: IncomingMessage, bytesMax: number): Promise<void> {
+	// Of one that says that it will send more it is not worth the wait.
+	if (Number(message.headers["content-length"] ?? 0) > bytesMax) return;
 	let length = 0;
 	try {
 		for await (const chunk of message.iterator({ destroyOnReturn: false })) {
@@ -250,7 +252,7 @@ async function discardRest(message: IncomingMessage, bytesMax: number): Promise<
 }
 
 function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: AbortSignal): HttpRequest {
-	const url = message.url ?? "/";
+	const { host, target: url } = targetOf(message);
 	const mark = url.indexOf("?");
 	let body: Promise<Uint8Array> | undefined;
 	return {
@@ -258,7 +260,7 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 		path: mark < 0 ? url : url.slice(0, mark),
 		query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
 		header(name) {
-			const value = message.headers[name];
+			const value = name === "host" ? host : message.headers[name];
 			return Array.isArray(value) ? value.join(", ") : value;
 		},
 		get headers() {
@@ -269,12 +271,23 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 		get clientCertificate() {
 			return clientCertificateOf(message.socket as TLSSocket);
 		},
+		remoteAddress: message.socket.remoteAddress ?? "",
 		body() {
 			body ??= readBody(message, bodyBytesMax);
 			return body;
 		},
 		signal,
 	};
+}
+
+/** A whole URL names the host itself, whatever the header says. @see RFC 9112 section 3.2.2 */
+function targetOf({ url = "/", headers }: IncomingMessage): {
+	readonly host: string | undefined;
+	readonly target: string;
+} {
+	const [, host, target = ""] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+	if (host === undefined) return { host: headers.host, target: url };
+	return { host, target: target.startsWith("/") ? target : `/${target}` };
 }
 
 async function readBody(message: IncomingMessage, bytesMax: number): Promise<Uint8Array> {

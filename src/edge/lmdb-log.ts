@@ -1,13 +1,13 @@
 /** A data folder: its state in memory, and a thread that keeps what is written to it. */
-import { existsSync, statfsSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ApiError } from "../api/status.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "../kernel/metrics.ts";
 import type { Revision } from "../store/entry.ts";
 import type { CommitLog, LoggedCommit } from "../store/group-commit-engine.ts";
 import type { View } from "../store/view.ts";
+import { builtScript } from "./built-script.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { lmdbFileProblem } from "./lmdb-file.ts";
 import { LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
@@ -32,7 +32,6 @@ export interface OpenedFolder {
 }
 
 const COMMITS_MAX = 10_000;
-const WORKER = new URL("./lmdb-worker.js", import.meta.url);
 
 /**
  * Takes the folder for this process alone, and makes it when it is not there.
@@ -97,7 +96,7 @@ class KeptLog implements CommitLog {
 		});
 		this.#commits = metrics.counter({ name: "sliceplane_store_commits_total", help: "Commits that are durable." });
 		this.#size = metrics.gauge({ name: "sliceplane_store_log_commits", help: "Commits that are kept for watches." });
-		this.#worker = new Worker(workerFile(), { workerData: file });
+		this.#worker = new Worker(builtScript(import.meta.url, "./lmdb-worker.js"), { workerData: file });
 		this.#worker.on("message", (answer: FromLmdb) => this.#settle?.(answer));
 		this.#worker.on("error", (error) => this.#end(systemReason(error)));
 		this.#worker.on("exit", () => this.#end("the thread that writes it has ended"));
@@ -134,11 +133,6 @@ class KeptLog implements CommitLog {
 		this.#ended ??= why;
 		this.#settle?.({ kind: "failed", why });
 	}
-}
-
-/** From source there is no script beside this file: the built one does as well. */
-function workerFile(): URL {
-	return existsSync(fileURLToPath(WORKER)) ? WORKER : new URL("../../dist/edge/lmdb-worker.js", import.meta.url);
 }
 
 function reasonOf(error: unknown, folder: string): string {

@@ -19,6 +19,18 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
 	return groups;
 }
 
+/** Where an item has the key of one before it. Takes time in proportion to the items: lists come from strangers. */
+export function repeatedIndexes<T>(items: readonly T[], keyOf: (item: T) => unknown): ReadonlySet<number> {
+	const seen = new Set<unknown>();
+	const repeated = new Set<number>();
+	for (const [index, item] of items.entries()) {
+		const key = keyOf(item);
+		if (seen.has(key)) repeated.add(index);
+		seen.add(key);
+	}
+	return repeated;
+}
+
 /** Where `key` is, or would be inserted, in a list sorted by `keyOf`: the first index not before it. */
 export function lowerBound<T>(sorted: readonly T[], key: string, keyOf: (item: T) => string): number {
 	let low = 0;

@@ -1,3 +1,5 @@
+import { TokenBucket } from "./token-bucket.ts";
+
 /**
  * How long a failed key waits before its next try: the longer of an exponential delay of its own
  * and a token bucket that all keys of the queue share. (client-go's default controller limiter.)
@@ -12,28 +14,6 @@ export interface RetryLimits {
 
 /** client-go's defaults: 5 ms to 1000 s per key, 10 per second with bursts of 100 over all keys. */
 export const DEFAULT_RETRY_LIMITS: RetryLimits = { firstDelayMs: 5, delayMsMax: 1_000_000, perSecond: 10, burst: 100 };
-
-/** Hands out permits at a steady rate, after an initial burst. It may be in debt: takers then wait. */
-export class TokenBucket {
-	readonly #perSecond: number;
-	readonly #burst: number;
-	#tokens: number;
-	#filledAtMs = 0;
-
-	constructor(perSecond: number, burst: number) {
-		this.#perSecond = perSecond;
-		this.#burst = burst;
-		this.#tokens = burst;
-	}
-
-	/** Takes one token, now or in advance; returns in how many milliseconds it is there. */
-	take(nowMs: number): number {
-		const refilled = ((nowMs - this.#filledAtMs) / 1000) * this.#perSecond;
-		this.#tokens = Math.min(this.#burst, this.#tokens + refilled) - 1;
-		this.#filledAtMs = nowMs;
-		return this.#tokens >= 0 ? 0 : (-this.#tokens / this.#perSecond) * 1000;
-	}
-}
 
 /** Counts failures in a row by key. A key without failures takes no memory. */
 export class RetryLimiter<Key> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settle, VirtualClock } from "../testing/virtual-clock.ts";
-import { TokenBucket } from "./retry-limiter.ts";
+import { TokenBucket } from "./token-bucket.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 function harness() {

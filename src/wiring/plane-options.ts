@@ -44,6 +44,8 @@ export interface PlaneOptions {
 	readonly nodeMonitorGracePeriodMs: number;
 	/** Requests that are answered at once, at least 1; those of `system:masters` are never refused. */
 	readonly requestsInFlight: { readonly readOnly: number; readonly mutating: number };
+	/** Requests a second that one client may make, at least 1; twice as many after a rest. */
+	readonly clientRequestsPerSecond: number;
 	/** Which controllers run, in kube-controller-manager's syntax: `*`, `-name`, `name`. */
 	readonly controllers: readonly string[];
 	/**
@@ -94,6 +96,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	retryBudget: 15,
 	nodeMonitorGracePeriodMs: 50_000,
 	requestsInFlight: { readOnly: 400, mutating: 200 },
+	clientRequestsPerSecond: 1_000,
 	controllers: ["*"],
 	network: "userspace",
 	runtime: "echo",

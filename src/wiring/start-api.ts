@@ -13,6 +13,7 @@ import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/users.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
 import { type Certificates, certificatesFor, SERVER_NAMES } from "../edge/certificates.ts";
+import { YamlReader } from "../edge/codec/yaml-reader.ts";
 import { HttpsServer } from "../edge/https-server.ts";
 import { JwtSigner } from "../edge/jwt-signer.ts";
 import { requireOurHost } from "../edge/our-hosts.ts";
@@ -57,7 +58,13 @@ export interface PodAccess {
 export async function startApi(
 	options: Pick<
 		PlaneOptions,
-		"listen" | "cacheFolder" | "dataFolder" | "requestsInFlight" | "tokenAuthFile" | "clusterDomain"
+		| "listen"
+		| "cacheFolder"
+		| "dataFolder"
+		| "requestsInFlight"
+		| "clientRequestsPerSecond"
+		| "tokenAuthFile"
+		| "clusterDomain"
 	>,
 	ranges: NetworkRanges,
 	system: SystemPorts,
@@ -87,15 +94,17 @@ export async function startApi(
 		nowMs: clock.wallMs(),
 	});
 	const identity = identityOf(server, certificates, { ...users, [token]: admin }, options);
+	const yaml = new YamlReader();
 	let address = "";
 	const api = new HttpApi({
 		server,
 		types: DISCOVERED_TYPES,
 		logs: pods.logs,
 		askPod: askPodBy((ip, podPort) => pods.connect(ip, podPort)),
-		codecs: bodyCodecs,
+		codecs: bodyCodecs(yaml),
 		...identity,
 		inFlight: options.requestsInFlight,
+		rate: { perSecond: options.clientRequestsPerSecond, burst: options.clientRequestsPerSecond * 2 },
 		version: VERSION.api,
 		address: () => address,
 		metricsText: () => metrics.text(),
@@ -123,6 +132,7 @@ export async function startApi(
 		clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }),
 		async stop(graceMs) {
 			await https.close(graceMs);
+			await yaml.close();
 			await close();
 		},
 	};

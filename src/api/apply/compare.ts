@@ -124,6 +124,9 @@ function compareMember(
 	if (child !== undefined) difference.add(fieldElement(name), child);
 }
 
+/** Items that differ, each of which is held against all others. */
+const DIFFERING_MAX = 16;
+
 /**
  * Most often lists have the same items in the same order, and a few of them differ: then only those are named.
  * Undefined when the lists are not like that.
@@ -135,11 +138,14 @@ function comparePairs(
 ): LooseComparison | undefined {
 	if (old.length !== next.length) return undefined;
 	const difference = new Difference();
+	let differing = 0;
 	for (let index = 0; index < next.length; index++) {
 		const [before, after] = [old[index], next[index]];
 		if (before === after) continue;
 		const child = compareLoosely(shape.of, before, after);
 		if (child === undefined) continue;
+		differing++;
+		if (differing > DIFFERING_MAX) return undefined;
 		const isAlone = next.every((other, place) => place === index || !haveSameKeys(shape, other, after));
 		if (!isAlone || !haveSameKeys(shape, before, after)) return undefined;
 		difference.add(itemElement(shape, after), child);

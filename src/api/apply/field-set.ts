@@ -64,13 +64,27 @@ export function idOf(set: object): number {
 export class LooseFields {
 	readonly elements: readonly string[];
 	readonly sets: readonly Fields[];
+	#places: ReadonlyMap<string, number> | undefined;
 
 	/** None of `sets` is empty. */
 	constructor(elements: readonly string[], sets: readonly Fields[]) {
 		this.elements = elements;
 		this.sets = sets;
 	}
+
+	below(element: string): Fields {
+		const place = this.elements.length > SCANNED_MAX ? this.#placeOf(element) : this.elements.indexOf(element);
+		return place === undefined ? EMPTY_SET : (this.sets[place] ?? EMPTY_SET);
+	}
+
+	#placeOf(element: string): number | undefined {
+		this.#places ??= new Map(this.elements.map((each, place) => [each, place]));
+		return this.#places.get(element);
+	}
 }
+
+/** Elements that are looked through; of more, a table of their places is made. */
+const SCANNED_MAX = 16;
 
 export type Fields = FieldSet | LooseFields;
 
@@ -91,8 +105,7 @@ export function below(set: FieldSet, element: string): FieldSet {
 }
 
 function fieldsBelow(set: Fields, element: string): Fields {
-	if (!(set instanceof LooseFields)) return below(set, element);
-	return set.sets[set.elements.indexOf(element)] ?? EMPTY_SET;
+	return set instanceof LooseFields ? set.below(element) : below(set, element);
 }
 
 /** The fields as a set. */

@@ -34,14 +34,18 @@ export function isSameOwner(a: Owner, b: Owner): boolean {
 export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Owners | undefined {
 	if (entries === undefined || entries.length === 0) return NO_OWNERS;
 	if (isOwnManagedFields(entries)) return entries;
-	const owners: Ownership[] = [];
+	const owners = new Map<string, Ownership>();
 	for (const entry of entries) {
 		const ownership = ownershipOf(entry);
 		if (ownership === undefined) return undefined;
-		const index = owners.findIndex((other) => isSameOwner(other, ownership));
-		owners.splice(index < 0 ? owners.length : index, 1, ownership);
+		owners.set(ownerText(ownership), ownership);
 	}
-	return owners;
+	return [...owners.values()];
+}
+
+/** The same for the same owner. */
+function ownerText({ operation, manager = "", subresource = "", apiVersion }: Owner): string {
+	return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
 
 /** Whether the entries are as {@link entriesOf} makes them, so that nothing about them needs checking. */

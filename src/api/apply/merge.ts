@@ -1,7 +1,7 @@
 /** The stored value with a configuration laid over it. */
 import { isObject, ownValue, setOwn } from "../../kernel/json.ts";
 import type { ApplyShape } from "./shape.ts";
-import { childShape, deduced, itemElement, type ListShape } from "./shaped-value.ts";
+import { childShape, deduced, itemElement, itemsByElement, type ListShape } from "./shaped-value.ts";
 
 /** @param config Already checked: no duplicates in its lists. */
 export function merged(shape: ApplyShape, live: unknown, config: unknown): unknown {
@@ -40,21 +40,22 @@ function mergedMembers(
 function mergedItems(shape: ListShape, live: readonly unknown[], config: readonly unknown[]): unknown {
 	const liveElements = live.map((item) => itemElement(shape, item));
 	const configElements = config.map((item) => itemElement(shape, item));
+	const liveItems = itemsByElement(shape, live);
 	const named = new Set(configElements);
-	const shared = configElements.filter((element) => liveElements.includes(element));
+	const shared = configElements.filter((element) => liveItems.has(element));
 	const out: unknown[] = [];
-	let liveIndex = 0;
+	let [liveIndex, sharedIndex] = [0, 0];
 	const takeUnnamed = (until: string | undefined): void => {
 		for (; liveIndex < live.length && liveElements[liveIndex] !== until; liveIndex++) {
 			if (!named.has(liveElements[liveIndex] ?? "")) out.push(live[liveIndex]);
 		}
 	};
 	for (const [index, element] of configElements.entries()) {
-		takeUnnamed(shared[0]);
-		const places = liveElements.filter((each) => each === element);
-		const before = places.length === 1 ? live[liveElements.indexOf(element)] : undefined;
+		takeUnnamed(shared[sharedIndex]);
+		const alike = liveItems.get(element) ?? [];
+		const before = alike.length === 1 ? alike[0] : undefined;
 		out.push(shape.kind === "set" ? config[index] : merged(shape.of, before, config[index]));
-		if (shared[0] === element) shared.shift();
+		if (shared[sharedIndex] === element) sharedIndex++;
 	}
 	takeUnnamed(undefined);
 	return out;

@@ -1,4 +1,5 @@
 /** What containers refer to and how they are probed: rules that a simulated Pod has like a real one. */
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { duplicate, type FieldError, forbidden, invalid, notFound, required } from "../field-error.ts";
 import { invalids } from "../metadata-validation.ts";
 import { dns1123LabelProblems } from "../names.ts";
@@ -24,11 +25,11 @@ interface Probe extends Partial<Readonly<Record<(typeof COUNTS)[number], number>
 }
 
 export function validateVolumes(field: string, volumes: PodSpec["volumes"] = []): readonly FieldError[] {
+	const repeated = repeatedIndexes(volumes, ({ name }) => name);
 	return volumes.flatMap(({ name }, index) => {
 		const at = `${field}[${index}].name`;
-		const isRepeated = volumes.slice(0, index).some((other) => other["name"] === name);
 		if (typeof name !== "string" || name === "") return [required(at, "")];
-		return [...invalids(at, name, dns1123LabelProblems(name)), ...(isRepeated ? [duplicate(at, name)] : [])];
+		return [...invalids(at, name, dns1123LabelProblems(name)), ...(repeated.has(index) ? [duplicate(at, name)] : [])];
 	});
 }
 
@@ -38,14 +39,14 @@ export function validateMounts(
 	{ volumeMounts: mounts = [] }: Container,
 	volumes: ReadonlySet<unknown>,
 ): readonly FieldError[] {
+	const repeated = repeatedIndexes(mounts, ({ mountPath = "" }) => mountPath);
 	return mounts.flatMap(({ name = "", mountPath = "" }, index) => {
 		const at = `${field}.volumeMounts[${index}]`;
-		const isRepeated = mounts.slice(0, index).some((other) => (other.mountPath ?? "") === mountPath);
 		return [
 			...(name === "" ? [required(`${at}.name`, "")] : []),
 			...(volumes.has(name) ? [] : [notFound(`${at}.name`, name)]),
 			...(mountPath === "" ? [required(`${at}.mountPath`, "")] : []),
-			...(isRepeated ? [invalid(`${at}.mountPath`, mountPath, "must be unique")] : []),
+			...(repeated.has(index) ? [invalid(`${at}.mountPath`, mountPath, "must be unique")] : []),
 		];
 	});
 }

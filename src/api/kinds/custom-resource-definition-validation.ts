@@ -61,6 +61,7 @@ export function validateDefinitionStatusUpdate({ status }: CustomResourceDefinit
 }
 
 function specErrors(spec: CustomResourceDefinitionSpec, compiler: RuleCompiler | undefined): readonly FieldError[] {
+	const common = commonParts(spec);
 	return [
 		...groupErrors(spec.group),
 		...scopeErrors(spec.scope),
@@ -69,7 +70,7 @@ function specErrors(spec: CustomResourceDefinitionSpec, compiler: RuleCompiler |
 				? [required(`spec.versions[${index}].schema.openAPIV3Schema`, "schemas are required")]
 				: [],
 		),
-		...spec.versions.flatMap((version, index) => versionErrors(spec, version, index, compiler)),
+		...spec.versions.flatMap((version, index) => versionErrors(common, version, index, compiler)),
 		...versionListErrors(spec.versions),
 		...requiredNames(spec.names),
 		...namesErrors(spec.names, "spec.names"),
@@ -89,21 +90,24 @@ function scopeErrors(scope: string): readonly FieldError[] {
 	return supported.includes(scope) ? [] : [notSupported("spec.scope", scope, supported)];
 }
 
+const PARTS = ["schema", "subresources", "additionalPrinterColumns"] as const;
+type Part = (typeof PARTS)[number];
+
+/** What all versions have alike. */
+function commonParts({ versions }: CustomResourceDefinitionSpec): ReadonlySet<Part> {
+	const [first] = versions;
+	return new Set(PARTS.filter((part) => versions.every((version) => deepEqual(version[part], first?.[part]))));
+}
+
 /** What all versions have in common is said at the place where it once stood for all of them. */
-function placeOf(
-	spec: CustomResourceDefinitionSpec,
-	index: number,
-	part: "schema" | "subresources" | "additionalPrinterColumns",
-): string | undefined {
-	const [first] = spec.versions;
-	const isCommon = spec.versions.every((version) => deepEqual(version[part], first?.[part]));
-	if (!isCommon) return `spec.versions[${index}].${part}`;
+function placeOf(common: ReadonlySet<Part>, index: number, part: Part): string | undefined {
+	if (!common.has(part)) return `spec.versions[${index}].${part}`;
 	if (index > 0) return undefined;
 	return part === "schema" ? "spec.validation" : `spec.${part}`;
 }
 
 function versionErrors(
-	spec: CustomResourceDefinitionSpec,
+	common: ReadonlySet<Part>,
 	version: CustomResourceVersion,
 	index: number,
 	compiler: RuleCompiler | undefined,
@@ -111,9 +115,9 @@ function versionErrors(
 	const place = `spec.versions[${index}]`;
 	const problems = dns1035LabelProblems(version.name);
 	const schema = version.schema?.openAPIV3Schema;
-	const schemaPlace = placeOf(spec, index, "schema");
-	const scalePlace = placeOf(spec, index, "subresources");
-	const columnPlace = placeOf(spec, index, "additionalPrinterColumns");
+	const schemaPlace = placeOf(common, index, "schema");
+	const scalePlace = placeOf(common, index, "subresources");
+	const columnPlace = placeOf(common, index, "additionalPrinterColumns");
 	const hasStatus = version.subresources?.status !== undefined;
 	return [
 		...(problems.length > 0 ? [invalid(`${place}.name`, version.name, problems.join(","))] : []),

@@ -1,5 +1,7 @@
 /** Node: where pods run. Its status is the kubelet's, also at creation. */
+
 import { deepEqual } from "../../kernel/json.ts";
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { age } from "../age.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { parseLenientCIDR } from "../ip.ts";
@@ -79,8 +81,9 @@ function withMirroredPodCIDR(spec: NonNullable<Node["spec"]>): NonNullable<Node[
 
 function validate(node: Node): readonly FieldError[] {
 	const { taints = [], podCIDRs = [] } = node.spec ?? {};
+	const repeated = repeatedIndexes(taints, ({ key, effect }) => JSON.stringify([key, effect]));
 	return [
-		...taints.flatMap((taint, index) => validateTaint(`spec.taints[${index}]`, taint, taints.slice(0, index))),
+		...taints.flatMap((taint, index) => validateTaint(`spec.taints[${index}]`, taint, repeated.has(index))),
 		...podCIDRs.flatMap((cidr, index) => validateLegacyCIDR(`spec.podCIDRs[${index}]`, cidr)),
 		...validateFamilies(podCIDRs),
 	];
@@ -95,9 +98,8 @@ function validateFamilies(podCIDRs: readonly string[]): readonly FieldError[] {
 
 const TAINT_EFFECTS: readonly string[] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-function validateTaint(field: string, taint: Taint, earlier: readonly Taint[]): readonly FieldError[] {
+function validateTaint(field: string, taint: Taint, isRepeated: boolean): readonly FieldError[] {
 	const { key, value = "", effect } = taint;
-	const isRepeated = earlier.some((other) => other.key === key && other.effect === effect);
 	return [
 		...invalids(`${field}.key`, key, qualifiedNameProblems(key)),
 		...invalids(`${field}.value`, value, labelValueProblems(value)),
@@ -120,10 +122,11 @@ function repeatedTaint(field: string, { key, value = "", effect, timeAdded }: Ta
 function validateUpdate(next: Node, stored: Node): readonly FieldError[] {
 	const addresses = next.status?.addresses ?? [];
 	const { podCIDRs = [], providerID = "" } = stored.spec ?? {};
+	const repeated = repeatedIndexes(addresses, ({ type, address }) => JSON.stringify([type, address]));
 	return [
 		...validate(next),
 		...addresses.flatMap((address, index): readonly FieldError[] => {
-			if (!addresses.slice(0, index).some((other) => deepEqual(other, address))) return [];
+			if (!repeated.has(index)) return [];
 			const shown = JSON.stringify({ Type: address.type, Address: address.address });
 			return [{ type: "Duplicate", field: `status.addresses[${index}]`, body: `Duplicate value: ${shown}` }];
 		}),

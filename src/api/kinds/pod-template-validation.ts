@@ -1,5 +1,7 @@
 /** Rules of a pod's spec, the same in a Pod and in the template of a workload. */
+
 import { ownValue } from "../../kernel/json.ts";
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { duplicate, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
 import { invalids, validateAnnotations, validateLabels } from "../metadata-validation.ts";
@@ -81,12 +83,13 @@ function validateContainer(
 	volumes: ReadonlySet<unknown>,
 ): readonly FieldError[] {
 	const { name = "", image = "", ports = [], imagePullPolicy = "" } = container;
+	const repeated = repeatedIndexes(ports, (port) => port.name);
 	return [
 		...(name === "" ? [required(`${field}.name`, "")] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
 		...validateImage(`${field}.image`, image),
 		...ports.flatMap((port, index) => [
 			...validateContainerPort(`${field}.ports[${index}]`, port, isHostNetwork),
-			...((port.name ?? "") !== "" && ports.slice(0, index).some((other) => other.name === port.name)
+			...((port.name ?? "") !== "" && repeated.has(index)
 				? [duplicate(`${field}.ports[${index}].name`, port.name)]
 				: []),
 		]),
@@ -162,6 +165,7 @@ function validateDeadline(field: string, seconds: number | undefined): readonly 
 
 function validateGates(field: string, spec: PodSpec): readonly FieldError[] {
 	const { readinessGates = [], schedulingGates = [] } = spec;
+	const repeatedGates = repeatedIndexes(schedulingGates, ({ name }) => name);
 	return [
 		...readinessGates.flatMap(({ conditionType }, index) =>
 			invalids(
@@ -172,9 +176,7 @@ function validateGates(field: string, spec: PodSpec): readonly FieldError[] {
 		),
 		...schedulingGates.flatMap(({ name }, index) => [
 			...invalids(`${field}.schedulingGates[${index}]`, name, qualifiedNameProblems(name ?? "")),
-			...(schedulingGates.slice(0, index).some((other) => other.name === name)
-				? [duplicate(`${field}.schedulingGates[${index}]`, name)]
-				: []),
+			...(repeatedGates.has(index) ? [duplicate(`${field}.schedulingGates[${index}]`, name)] : []),
 		]),
 	];
 }

@@ -1,5 +1,7 @@
 /** What of a Pod may change. A running pod is what it is: nearly nothing of its spec. */
+
 import { deepEqual, ownValue } from "../../kernel/json.ts";
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { familyOf } from "../ip.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
@@ -106,15 +108,14 @@ function validateGateChange(next: PodSpec, stored: PodSpec): readonly FieldError
 export function validatePodStatusUpdate(next: Pod, stored: Pod): readonly FieldError[] {
 	const podIPs = (next.status?.podIPs ?? []).map(({ ip }) => ip);
 	const old = (stored.status?.podIPs ?? []).map(({ ip }) => ip);
+	const repeated = repeatedIndexes(podIPs, (ip) => ip);
 	const isDual = new Set(podIPs.map(familyOf)).size === podIPs.length;
 	return [
 		...podIPs.flatMap((ip, index) => validateLegacyIP(`status.podIPs[${index}]`, ip, old)),
 		...(isDual
 			? []
 			: [invalid("status.podIPs", next.status?.podIPs, "may specify no more than one IP for each IP family")]),
-		...podIPs.flatMap((ip, index) =>
-			podIPs.indexOf(ip) < index ? [duplicate(`status.podIPs[${index}]`, { ip })] : [],
-		),
+		...podIPs.flatMap((ip, index) => (repeated.has(index) ? [duplicate(`status.podIPs[${index}]`, { ip })] : [])),
 		...(stored.status?.qosClass === undefined || next.status?.qosClass === stored.status.qosClass
 			? []
 			: [invalid("status.qosClass", next.status?.qosClass ?? "", "field is immutable")]),

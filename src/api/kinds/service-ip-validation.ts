@@ -1,4 +1,5 @@
 /** The rules of a Service's cluster IPs and families. They are checked before anything is allocated. */
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { duplicate, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { familyOf } from "../ip.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
@@ -41,9 +42,10 @@ function validateSingular({ clusterIP = "", clusterIPs = [] }: ServiceSpec): rea
 }
 
 function validateFamilies(families: readonly string[]): readonly FieldError[] {
+	const repeated = repeatedIndexes(families, (family) => family);
 	return families.flatMap((family, index) => [
 		...(FAMILIES.includes(family) ? [] : [notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES)]),
-		...(families.indexOf(family) < index ? [duplicate(`spec.ipFamilies[${index}]`, family)] : []),
+		...(repeated.has(index) ? [duplicate(`spec.ipFamilies[${index}]`, family)] : []),
 	]);
 }
 

@@ -1,4 +1,5 @@
 /** The rules of a Service's ports. */
+import { repeatedIndexes } from "../../kernel/order.ts";
 import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { invalids } from "../metadata-validation.ts";
 import { dns1123LabelProblems, portNameProblems, portNumberProblems, qualifiedNameProblems } from "../names.ts";
@@ -7,14 +8,14 @@ import type { IntOrString } from "../types/meta.ts";
 import { validateProtocol } from "./protocol-validation.ts";
 
 export function validateServicePorts(ports: readonly ServicePort[]): readonly FieldError[] {
+	const repeated = repeatedIndexes(ports, ({ name }) => name);
 	return ports.flatMap((port, index) => {
 		const field = `spec.ports[${index}]`;
 		const { name = "", appProtocol } = port;
-		const isRepeated = ports.slice(0, index).some((other) => other.name === name);
 		return [
 			...(name === "" && ports.length > 1 ? [required(`${field}.name`, "")] : []),
 			...(name === "" ? [] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
-			...(name !== "" && isRepeated ? [duplicate(`${field}.name`, name)] : []),
+			...(name !== "" && repeated.has(index) ? [duplicate(`${field}.name`, name)] : []),
 			...invalids(`${field}.port`, port.port, portNumberProblems(port.port)),
 			...validateProtocol(`${field}.protocol`, port.protocol),
 			...validatePortNumberOrName(`${field}.targetPort`, port.targetPort ?? 0),
@@ -31,27 +32,21 @@ export function validatePortNumberOrName(field: string, value: IntOrString): rea
 
 /** Each (protocol, node port) and each (protocol, port) stands for one thing only. */
 export function validatePortPairs({ type, ports = [] }: ServiceSpec): readonly FieldError[] {
+	const repeatedNodePorts = repeatedIndexes(ports, ({ protocol, nodePort = 0 }) => `${protocol} ${nodePort}`);
+	const repeatedPorts = repeatedIndexes(ports, ({ protocol, port }) => `${protocol} ${port}`);
 	return [
 		...ports.flatMap((port, index) =>
 			type === "ClusterIP" && (port.nodePort ?? 0) !== 0
 				? [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
 				: [],
 		),
-		...ports.flatMap((port, index) => {
-			const isRepeated = ports.slice(0, index).some((other) => isSamePair(other, port, "nodePort"));
-			return isRepeated && (port.nodePort ?? 0) !== 0
-				? [duplicate(`spec.ports[${index}].nodePort`, port.nodePort)]
-				: [];
-		}),
-		...ports.flatMap((port, index) => {
-			const isRepeated = ports.slice(0, index).some((other) => isSamePair(other, port, "port"));
-			return isRepeated ? [duplicate(`spec.ports[${index}]`, pairShown(port))] : [];
-		}),
+		...ports.flatMap(({ nodePort = 0 }, index) =>
+			nodePort !== 0 && repeatedNodePorts.has(index) ? [duplicate(`spec.ports[${index}].nodePort`, nodePort)] : [],
+		),
+		...ports.flatMap((port, index) =>
+			repeatedPorts.has(index) ? [duplicate(`spec.ports[${index}]`, pairShown(port))] : [],
+		),
 	];
-}
-
-function isSamePair(a: ServicePort, b: ServicePort, key: "port" | "nodePort"): boolean {
-	return a.protocol === b.protocol && a[key] === b[key];
 }
 
 /** The struct that a real server compares, with the spelling that it prints. */

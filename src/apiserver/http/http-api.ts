@@ -17,6 +17,7 @@ import type { HttpRequest, HttpResponse } from "./message.ts";
 import { wantsPretty } from "./negotiate.ts";
 import { handlePath, type PathHandlerPorts } from "./path-handler.ts";
 import type { AskPod } from "./proxy.ts";
+import { DEFAULT_REQUEST_RATE, type RequestRate, RequestRates } from "./request-rates.ts";
 import { DEFAULT_IN_FLIGHT, type InFlightLimits, RequestsInFlight } from "./requests-in-flight.ts";
 import { handleResource } from "./resource-handler.ts";
 import { type Route, routeOf } from "./route.ts";
@@ -32,6 +33,7 @@ export interface HttpApiPorts extends Omit<PathHandlerPorts, "store" | "nowMs" |
 	readonly authenticator: Authenticator;
 	readonly accountTokens: AccountTokens;
 	readonly inFlight?: InFlightLimits;
+	readonly rate?: RequestRate;
 }
 
 /** Knows who asks. */
@@ -52,6 +54,7 @@ export class HttpApi {
 	readonly #hub: WatchHub;
 	readonly #encoded: EncodedObjects;
 	readonly #inFlight: RequestsInFlight;
+	readonly #rates: RequestRates;
 	readonly #requests: Counter;
 	readonly #durations: Histogram;
 
@@ -62,6 +65,7 @@ export class HttpApi {
 		ports.server.customTypes.onChange((space) => this.#hub.endAll(space));
 		this.#encoded = new EncodedObjects(metrics);
 		this.#inFlight = new RequestsInFlight(metrics, ports.inFlight ?? DEFAULT_IN_FLIGHT);
+		this.#rates = new RequestRates(ports.server.ports, ports.rate ?? DEFAULT_REQUEST_RATE);
 		this.#requests = metrics.counter({
 			name: "apiserver_request_total",
 			help: "Answered requests by method and code.",
@@ -100,6 +104,20 @@ export class HttpApi {
 		}
 	}
 
+	/** Whoever is refused for a proof that does not hold counts as nobody. */
+	#knownUser(request: HttpRequest): User | Promise<User> {
+		const refused = (error: unknown): never => {
+			this.#rates.enter(request, ANONYMOUS);
+			throw error;
+		};
+		try {
+			const found = this.#userOf(request);
+			return found instanceof Promise ? found.catch(refused) : found;
+		} catch (error) {
+			return refused(error);
+		}
+	}
+
 	/** At once where a caller is known at once: what follows need not wait for a turn. */
 	#userOf(request: HttpRequest): User | Promise<User> {
 		const { authorizer } = this.#ports.server.ports;
@@ -109,8 +127,9 @@ export class HttpApi {
 	}
 
 	async #answer(request: HttpRequest, warnings: Set<string>): Promise<HttpResponse> {
-		const found = this.#userOf(request);
+		const found = this.#knownUser(request);
 		const user = found instanceof Promise ? await found : found;
+		this.#rates.enter(request, user);
 		const route = routeOf(request.path);
 		const leave = this.#inFlight.enter(request, route, user);
 		try {

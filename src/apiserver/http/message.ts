@@ -20,6 +20,8 @@ export interface HttpRequest {
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 	/** Of the connection. `untrusted`: by nobody that this server believes. Absent: the client has sent none. */
 	readonly clientCertificate?: ClientCertificate | "untrusted" | undefined;
+	/** The IP address of the client's end of the connection; "" once it is gone. */
+	readonly remoteAddress: string;
 	/** @throws {ApiError} `RequestEntityTooLarge`, or `BadRequest` when the client stops half way. */
 	body(): Promise<Uint8Array>;
 	/** Aborts when the client goes away. */

@@ -11,8 +11,6 @@ import { isObject } from "../../kernel/json.ts";
 
 /** Nodes that aliases may stand for, per use of an anchor: enough for people, too little for an attack. */
 const ALIASES_MAX = 100;
-/** Characters of a YAML body. The worst take four microseconds each to read, and nothing else runs meanwhile. */
-const BODY_LENGTH_MAX = 512 * 1024;
 
 export interface Malformed {
 	readonly kind: "malformed";
@@ -41,7 +39,6 @@ export type ParsedManifests = { readonly kind: "ok"; readonly documents: readonl
 export async function parseYaml(text: string, repeated?: string[]): Promise<ParsedYaml> {
 	const json = parsedJson(text);
 	if (json !== undefined) return { kind: "ok", value: json };
-	if (text.length > BODY_LENGTH_MAX) return malformed(1, 1, `must be at most ${BODY_LENGTH_MAX} characters of YAML`);
 	const read = await documentsOf(text, repeated === undefined);
 	if (read.kind === "malformed") return read;
 	const [document, second] = read.documents;
@@ -79,7 +76,8 @@ export async function stringifyYaml(value: unknown): Promise<string> {
 	return stringify(value, { compat: "yaml-1.1", lineWidth: 0, indentSeq: false, aliasDuplicateObjects: false });
 }
 
-function parsedJson(text: string): unknown {
+/** What a text says that is JSON; undefined when it is none. */
+export function parsedJson(text: string): unknown {
 	if (!/^\s*\{/.test(text)) return undefined;
 	try {
 		return JSON.parse(text);

@@ -16,6 +16,8 @@ afterEach(() => {
 
 const credentials = { user: "sliceplane", password: "secret" };
 const BASIC = `Basic ${Buffer.from("sliceplane:secret").toString("base64")}`;
+/** Longer than any answer here takes, and short enough to wait for. */
+const SILENCE_MS = 500;
 let port = 0;
 let backend = 0;
 
@@ -41,7 +43,13 @@ beforeEach(async () => {
 	await once(web, "listening");
 	backend = (web.address() as AddressInfo).port;
 	const listeners = new TcpListeners(silentMetrics);
-	const server = new GatewayServer({ listeners, gateway, credentials, metrics: silentMetrics });
+	const server = new GatewayServer({
+		listeners,
+		gateway,
+		credentials,
+		metrics: silentMetrics,
+		silenceMsMax: SILENCE_MS,
+	});
 	const result = await server.open("127.0.0.1", 0);
 	if (result.kind === "failed") throw new Error(result.message);
 	port = result.listener.port;
@@ -150,9 +158,47 @@ test("an address that is taken is said to be", async () => {
 	await once(holder, "listening");
 	cleanups.push(() => holder.close());
 	const listeners = new TcpListeners(silentMetrics);
-	const server = new GatewayServer({ listeners, gateway, credentials, metrics: silentMetrics });
+	const server = new GatewayServer({
+		listeners,
+		gateway,
+		credentials,
+		metrics: silentMetrics,
+		silenceMsMax: SILENCE_MS,
+	});
 	expect(await server.open("127.0.0.1", (holder.address() as AddressInfo).port)).toMatchObject({
 		kind: "failed",
 		problem: "address-in-use",
+	});
+});
+
+describe("a client that takes its time", () => {
+	/** Resolves when the gateway has ended the connection. */
+	async function sentAway(...chunks: readonly (Uint8Array | string)[]): Promise<void> {
+		const socket = connect({ host: "127.0.0.1", port });
+		socket.resume();
+		for (const chunk of chunks) socket.write(chunk);
+		await once(socket, "close");
+	}
+
+	test.each<[string, readonly (Uint8Array | string)[]]>([
+		["says nothing", []],
+		["stops within its greeting", [Uint8Array.of(5, 1)]],
+		["stops within its headers", ["GET http://web/ HTTP/1.1\r\nHost: w"]],
+		["stops after an answer", [`GET http://web/ HTTP/1.1\r\nHost: web\r\nProxy-Authorization: ${BASIC}\r\n\r\n`]],
+	])("and %s is sent away", async (_, chunks) => {
+		await sentAway(...chunks);
+	});
+
+	test("keeps its connection once it has one", async () => {
+		const socket = connect({ host: "127.0.0.1", port });
+		socket.write(`CONNECT web:80 HTTP/1.1\r\nHost: web\r\nProxy-Authorization: ${BASIC}\r\n\r\n`);
+		await once(socket, "data");
+		// Whoever says nothing meanwhile is gone by then.
+		await sentAway();
+		await sentAway();
+		socket.write(GET);
+		const [answer] = await once(socket, "data");
+		expect(String(answer)).toContain("GET /x no credentials");
+		socket.destroy();
 	});
 });

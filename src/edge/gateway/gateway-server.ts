@@ -15,16 +15,19 @@ export interface GatewayServerPorts {
 	readonly gateway: Pick<Gateway<Duplex>, "connect">;
 	readonly credentials: Credentials;
 	readonly metrics: Metrics;
+	/** A client that has not said what it wants by then is sent away, and one that has said nothing more since. */
+	readonly silenceMsMax?: number;
 }
 
 const SOCKS_VERSION = 5;
-/** A client that has not said what it wants by then is sent away. */
-const GREETING_MS_MAX = 10_000;
+const SILENCE_MS_MAX = 10_000;
 
 export class GatewayServer {
 	readonly #ports: GatewayServerPorts;
 	readonly #http: Server;
 	readonly #asked: Counter;
+	/** Of those that are yet to say what they want. */
+	readonly #late = new WeakMap<Duplex, NodeJS.Timeout>();
 
 	constructor(ports: GatewayServerPorts) {
 		this.#ports = ports;
@@ -37,6 +40,12 @@ export class GatewayServer {
 			isKnown: (credentials) => this.#isKnown(credentials),
 			connect: (host, port) => this.#connect(host, port, "127.0.0.1"),
 		});
+		// A server without a listener does not look after the time that its clients take.
+		this.#http.on("request", ({ socket }, response) => {
+			this.#hasSpoken(socket);
+			response.once("close", () => this.#waitFor(socket));
+		});
+		this.#http.on("connect", (_request, client) => this.#hasSpoken(client));
 	}
 
 	/** @param port 0 takes any free one. */
@@ -46,11 +55,13 @@ export class GatewayServer {
 
 	async #serve({ stream, ip = "" }: Accepted<Duplex>): Promise<void> {
 		const reader = new ByteReader(stream);
-		const late = setTimeout(() => stream.destroy(), GREETING_MS_MAX);
+		this.#waitFor(stream);
 		try {
 			const first = await reader.byte();
-			if (first === SOCKS_VERSION) await this.#socks(stream, reader, ip);
-			else {
+			if (first === SOCKS_VERSION) {
+				await this.#socks(stream, reader, ip);
+				this.#hasSpoken(stream);
+			} else {
 				reader.release();
 				stream.unshift(Uint8Array.of(first));
 				this.#http.emit("connection", stream);
@@ -58,9 +69,18 @@ export class GatewayServer {
 			}
 		} catch {
 			stream.destroy();
-		} finally {
-			clearTimeout(late);
 		}
+	}
+
+	#waitFor(client: Duplex): void {
+		if (client.destroyed) return;
+		const late = setTimeout(() => client.destroy(), this.#ports.silenceMsMax ?? SILENCE_MS_MAX);
+		this.#late.set(client, late);
+		client.once("close", () => clearTimeout(late));
+	}
+
+	#hasSpoken(client: Duplex): void {
+		clearTimeout(this.#late.get(client));
 	}
 
 	async #socks(stream: Duplex, reader: ByteReader, ip: string): Promise<void> {
