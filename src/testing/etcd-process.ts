@@ -16,25 +16,27 @@ export function etcdProblem(): string | undefined {
 export class EtcdProcess {
 	readonly folder: string;
 	readonly url: string;
+	readonly #health: string;
 	readonly #args: readonly string[];
 	readonly #clock: SystemClock = new SystemClock();
 	#child: ChildProcess | undefined;
 
-	private constructor(folder: string, ports: readonly [number, number], flags: readonly string[]) {
+	private constructor(folder: string, ports: readonly number[], flags: readonly string[]) {
+		const [client, peer, health] = ports.map((port) => `127.0.0.1:${port}`);
 		this.folder = folder;
-		this.url = `http://127.0.0.1:${ports[0]}`;
-		const peer = `http://127.0.0.1:${ports[1]}`;
-		const data = path.join(folder, "data");
+		const isSecure = flags.includes("--cert-file");
+		this.url = `http${isSecure ? "s" : ""}://${client}`;
+		this.#health = `http://${health}`;
+		const data = ["--data-dir", path.join(folder, "data"), "--log-level", "error"];
 		const clients = ["--listen-client-urls", this.url, "--advertise-client-urls", this.url];
-		const peers = ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer];
-		const cluster = ["--initial-cluster", `default=${peer}`];
-		this.#args = ["--data-dir", data, ...clients, ...peers, ...cluster, "--log-level", "error", ...flags];
+		const peers = ["--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`];
+		const cluster = ["--initial-cluster", `default=http://${peer}`, "--listen-metrics-urls", this.#health];
+		this.#args = [...data, ...clients, ...peers, ...cluster, ...flags];
 	}
 
 	/** Resolves when it answers. */
 	static async start(flags: readonly string[] = []): Promise<EtcdProcess> {
-		const ports = await freePorts();
-		const process = new EtcdProcess(mkdtempSync(path.join(tmpdir(), "sliceplane-etcd-")), ports, flags);
+		const process = new EtcdProcess(mkdtempSync(path.join(tmpdir(), "sliceplane-etcd-")), await freePorts(3), flags);
 		await process.restart();
 		return process;
 	}
@@ -43,13 +45,11 @@ export class EtcdProcess {
 	async restart(): Promise<void> {
 		const child = spawn("etcd", [...this.#args], { stdio: "ignore" });
 		this.#child = child;
-		const isOver = { ended: false };
-		child.once("exit", () => {
-			isOver.ended = true;
-		});
 		for (;;) {
-			if (isOver.ended) throw new Error(`etcd ended with ${child.exitCode}: etcd ${this.#args.join(" ")}`);
-			const health = await fetch(`${this.url}/health`).catch(() => undefined);
+			if (child.exitCode !== null || child.signalCode !== null) {
+				throw new Error(`etcd ended with ${child.exitCode}: etcd ${this.#args.join(" ")}`);
+			}
+			const health = await fetch(`${this.#health}/health`).catch(() => undefined);
 			if (health?.ok === true) return;
 			await this.#clock.sleep(20);
 		}
@@ -75,17 +75,16 @@ export class EtcdProcess {
 	}
 }
 
-/** Two that are free now. */
-async function freePorts(): Promise<readonly [number, number]> {
-	const servers = [createServer(), createServer()] as const;
-	const ports = await Promise.all(
-		servers.map(async (server) => {
-			server.listen(0, "127.0.0.1");
-			await once(server, "listening");
-			const address = server.address();
-			return typeof address === "object" && address !== null ? address.port : 0;
-		}),
-	);
+/** That are free now. */
+async function freePorts(count: number): Promise<readonly number[]> {
+	const servers = Array.from({ length: count }, () => createServer());
+	const ports: number[] = [];
+	for (const server of servers) {
+		server.listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const address = server.address();
+		ports.push(typeof address === "object" && address !== null ? address.port : 0);
+	}
 	for (const server of servers) server.close();
-	return [ports[0] ?? 0, ports[1] ?? 0];
+	return ports;
 }

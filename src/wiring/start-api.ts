@@ -8,7 +8,7 @@ import { ApiServer } from "../apiserver/api-server.ts";
 import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { User } from "../apiserver/ports.ts";
-import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { claimWhatIsHeld, type NetworkRanges } from "../apiserver/service-claims.ts";
 import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/users.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
@@ -79,6 +79,7 @@ export async function startApi(
 		ranges,
 		rules: new CelRules(),
 	});
+	if (options.etcd !== undefined) await claimWhatIsHeld(server.ports);
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const certificates = await certificatesFor({

@@ -1,13 +1,14 @@
 /** The engine that has a real etcd as its log. */
+import { cpSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "../../src/api/status.ts";
 import type { KubeObject } from "../../src/api/types/meta.ts";
-import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from "../../src/edge/etcd/open-etcd-store.ts";
-import { SystemClock } from "../../src/edge/system-clock.ts";
+import type { EtcdStore, EtcdStoreOptions } from "../../src/edge/etcd/open-etcd-store.ts";
 import type { Precondition, Write } from "../../src/store/entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { EtcdProcess, etcdProblem } from "../../src/testing/etcd-process.ts";
-import { silentLogger, silentMetrics } from "../../src/testing/silent.ts";
+import { openStore } from "./etcd-stores.ts";
 import { eventually } from "./plane.ts";
 
 const CONFIG_MAPS = "/registry/configmaps/";
@@ -71,9 +72,7 @@ describe.skipIf(problem !== undefined)("a store on etcd", () => {
 
 	const freshPrefix = (): string => `/test-${++prefixes}`;
 	async function open(options: Partial<EtcdStoreOptions> = {}): Promise<EtcdStore> {
-		const clock = new SystemClock();
-		const ports = { clock, log: silentLogger, metrics: silentMetrics };
-		const each = await openEtcdStore({ servers: [etcd.url], prefix: freshPrefix(), ...ports, ...options });
+		const each = await openStore({ servers: [etcd.url], prefix: freshPrefix(), ...options });
 		opened.push(each);
 		return each;
 	}
@@ -194,8 +193,7 @@ describe.skipIf(problem !== undefined)("a store whose etcd fails", () => {
 	let opened: EtcdStore;
 	beforeAll(async () => {
 		etcd = await EtcdProcess.start();
-		const ports = { clock: new SystemClock(), log: silentLogger, metrics: silentMetrics };
-		opened = await openEtcdStore({ servers: [etcd.url], ...ports });
+		opened = await openStore({ servers: [etcd.url] });
 	});
 	afterAll(async () => {
 		await opened.close();
@@ -250,6 +248,7 @@ describe.skipIf(problem !== undefined)("a store whose etcd fails", () => {
 		await store.reach();
 		for (const name of acknowledged) {
 			const found = store.space(CONFIG_MAPS).get(`default/${name}`);
+			expect(found, name).toBeDefined();
 			expect(found?.createRevision, name).toBe(found?.modRevision);
 		}
 	});
@@ -272,5 +271,29 @@ describe.skipIf(problem !== undefined)("a store whose etcd fails", () => {
 			() => Promise.resolve(opened.problem()),
 			(why) => why === undefined,
 		);
+	});
+
+	test("etcd that goes back to an older state is found out, and nothing is answered from then on", async () => {
+		const older = path.join(etcd.folder, "older");
+		const data = path.join(etcd.folder, "data");
+		await etcd.kill();
+		cpSync(data, older, { recursive: true });
+		await etcd.restart();
+		const { store } = opened;
+		await eventually(
+			() => store.commit([put("later")]).then(({ kind }) => kind, String),
+			(kind) => kind === "committed",
+		);
+		await etcd.kill();
+		rmSync(data, { recursive: true });
+		renameSync(older, data);
+		await etcd.restart();
+		const told = await eventually(
+			() => (store.reach() ?? Promise.resolve()).then(() => "reached", String),
+			(text) => text.includes("start this server again"),
+		);
+		expect(told).toContain("etcd went back to revision");
+		expect((await refused(store.commit([put("x")]))).code).toBe(500);
+		expect(opened.problem()).toContain("went back");
 	});
 });

@@ -66,7 +66,7 @@ export class EtcdChannel {
 		});
 	}
 
-	/** Rejects with an {@link EtcdError}, in bounded time. */
+	/** Rejects with an {@link EtcdError}, after `deadlineMs` for each server at most, and what it takes to connect. */
 	async call(method: string, request: Uint8Array, options: CallOptions): Promise<Uint8Array> {
 		for (let attempt = 1; ; attempt++) {
 			const endpoint = this.#ready() ?? (await this.#connected());
@@ -75,7 +75,9 @@ export class EtcdChannel {
 			} catch (error) {
 				if (!(error instanceof EtcdError && error.isTransient)) throw error;
 				this.#avoid(endpoint);
-				if (!options.isRepeatable || attempt > this.#endpoints.length) throw error;
+				// One that broke off may be back; one that was silent would be again.
+				const attempts = this.#endpoints.length + (error.code === "Unavailable" ? 1 : 0);
+				if (!options.isRepeatable || attempt >= attempts) throw error;
 			}
 		}
 	}
@@ -184,7 +186,6 @@ const OPTIONS: grpc.ClientOptions = {
 	"grpc.keepalive_time_ms": PING_EVERY_MS,
 	"grpc.keepalive_timeout_ms": PING_ANSWER_MS,
 	"grpc.initial_reconnect_backoff_ms": 100,
-	"grpc.min_reconnect_backoff_ms": 100,
 	"grpc.max_reconnect_backoff_ms": 1_000,
 	// A transaction that may have been done is never sent again.
 	"grpc.enable_retries": 0,

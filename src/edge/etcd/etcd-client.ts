@@ -3,6 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Counter, Histogram, Metrics } from "../../kernel/metrics.ts";
 import type { Revision } from "../../store/entry.ts";
 import type { EtcdChannel, EtcdStream, StreamEvents } from "./etcd-channel.ts";
+import { EtcdError } from "./etcd-error.ts";
 import {
 	decodeLeaseGrantResponse,
 	decodeRangeResponse,
@@ -87,7 +88,11 @@ export class EtcdClient {
 
 	async watch(request: WatchCreateRequest, events: WatchEvents): Promise<EtcdStream> {
 		const stream = await this.#channel.open("/etcdserverpb.Watch/Watch", {
-			message: (bytes) => events.response(decodeWatchResponse(bytes)),
+			message(bytes) {
+				const response = decoded(bytes);
+				if (response instanceof EtcdError) events.end(response);
+				else events.response(response);
+			},
 			end: (error) => events.end(error),
 		});
 		stream.write(encodeWatchRequest(request));
@@ -111,5 +116,14 @@ export class EtcdClient {
 		} finally {
 			this.#durations.observe((this.#clock.monotonicMs() - startedMs) / 1_000, labels);
 		}
+	}
+}
+
+/** What comes over a stream belongs to no call that could reject. */
+function decoded(bytes: Uint8Array): WatchResponse | EtcdError {
+	try {
+		return decodeWatchResponse(bytes);
+	} catch (error) {
+		return new EtcdError("Internal", `a response that cannot be read: ${String(error)}`, true);
 	}
 }

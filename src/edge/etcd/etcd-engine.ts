@@ -101,6 +101,7 @@ export class EtcdEngine implements Engine {
 	}
 
 	async append(commit: Commit): Promise<AppendResult> {
+		this.#requireWhole();
 		await this.#places.enter();
 		this.#inFlight.set(this.#places.size);
 		const own = this.#own.begin(commit.writes, ({ space, key }) => this.#ports.layout.keyOf({ space, key }));
@@ -121,6 +122,7 @@ export class EtcdEngine implements Engine {
 
 	/** @throws {ApiError} `Timeout` when the watch does not come to where etcd is. */
 	async reach(): Promise<void> {
+		this.#requireWhole();
 		try {
 			const { revision } = await this.#newest.ask();
 			await this.#seen(revision);
@@ -187,10 +189,15 @@ export class EtcdEngine implements Engine {
 		}
 	}
 
-	/** @throws {ApiError} When etcd has gone back behind what was shown already: nothing here can be believed then. */
+	/** @param before What was shown when etcd was asked. @throws {ApiError} */
 	#check({ clusterId, revision }: Header, before: Revision): void {
 		if (clusterId !== this.#clusterId) this.#broken ??= "etcd is another one than at the start";
 		else if (revision < before) this.#broken ??= `etcd went back to revision ${revision} from ${before}`;
+		this.#requireWhole();
+	}
+
+	/** @throws {ApiError} When etcd has gone back behind what was shown already: nothing here can be believed then. */
+	#requireWhole(): void {
 		if (this.#broken === undefined) return;
 		throw new ApiError("InternalError", `Internal error occurred: ${this.#broken}: start this server again`);
 	}

@@ -39,7 +39,8 @@ function objectOf(type: ResourceType, data: unknown): KubeObject {
 	const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
 	const decoded = type.decode?.(data, expected) ?? decodeObject(type.schema, data, expected);
 	if (decoded.kind === "wrong") throw new Error(decoded.message);
-	return named(decoded.object);
+	// As real servers do: what was stored before a field had a default has it now.
+	return type.withDefaults(named(decoded.object));
 }
 
 /** Its schema is another object: only what every object has is looked at. */
