@@ -8,6 +8,7 @@ import type { EtcdStore, EtcdStoreOptions } from "../../src/edge/etcd/open-etcd-
 import type { Precondition, Write } from "../../src/store/entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { EtcdProcess, etcdProblem } from "../../src/testing/etcd-process.ts";
+import { sharedCounters } from "../load/shared-counters.ts";
 import { openStore } from "./etcd-stores.ts";
 import { eventually } from "./plane.ts";
 
@@ -186,6 +187,12 @@ describe.skipIf(problem !== undefined)("a store on etcd", () => {
 		}
 		expect(marks(store)).toBe("");
 	});
+});
+
+test.skipIf(problem !== undefined)("two stores are one, while etcd is killed and ways to it are cut", async () => {
+	const run = await sharedCounters(4, 1);
+	expect(run.problems).toEqual([]);
+	expect(run.acknowledged).toBeGreaterThan(500);
 });
 
 describe.skipIf(problem !== undefined)("a store whose etcd fails", () => {

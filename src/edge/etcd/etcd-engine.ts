@@ -27,7 +27,7 @@ import { Places } from "./places.ts";
 import { SharedTurn } from "./shared-turn.ts";
 
 export interface EtcdEnginePorts {
-	readonly client: EtcdClient;
+	readonly client: Pick<EtcdClient, "range" | "txn" | "watch">;
 	readonly layout: KeyLayout;
 	readonly reader: ValueReader;
 	readonly leases: EventLeases;

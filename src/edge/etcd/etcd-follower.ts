@@ -25,7 +25,7 @@ export interface Followed {
 }
 
 interface FollowerPorts {
-	readonly client: EtcdClient;
+	readonly client: Pick<EtcdClient, "watch">;
 	readonly clock: Clock;
 	readonly log: Logger;
 	readonly metrics: Metrics;

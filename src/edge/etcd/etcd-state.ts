@@ -46,7 +46,11 @@ export class ValueReader {
 }
 
 /** Rejects with an EtcdError. */
-export async function readState(client: EtcdClient, layout: KeyLayout, reader: ValueReader): Promise<EtcdState> {
+export async function readState(
+	client: Pick<EtcdClient, "range">,
+	layout: KeyLayout,
+	reader: ValueReader,
+): Promise<EtcdState> {
 	const entries: PlacedEntry[] = [];
 	let { key, rangeEnd } = layout.range;
 	let at: { readonly revision: Revision; readonly clusterId: bigint } | undefined;
