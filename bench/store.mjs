@@ -3,6 +3,7 @@
  * Durable creates through the API's in-process transport, beside the same bytes put into LMDB alone; prints JSON.
  *
  *     node bench/store.mjs --writers 128 --creates 20000
+ *     node bench/store.mjs --etcd-servers http://127.0.0.1:2379      an etcd of its own, which is written to
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +12,8 @@ import { parseArgs } from "node:util";
 import { open } from "lmdb";
 import { RESOURCE_TYPES } from "../dist/api/resource-table.js";
 import { ApiServer } from "../dist/apiserver/api-server.js";
-import { MASTERS_GROUP } from "../dist/apiserver/authorization.js";
 import { InProcessClient } from "../dist/apiserver/in-process-client.js";
+import { MASTERS_GROUP } from "../dist/apiserver/users.js";
 import { openDataFolder } from "../dist/edge/lmdb-log.js";
 import { loggedStore } from "../dist/store/store.js";
 import { bootstrap } from "../dist/wiring/bootstrap.js";
@@ -21,7 +22,11 @@ import { DEFAULT_PLANE_OPTIONS } from "../dist/wiring/plane-options.js";
 import { systemPorts } from "../dist/wiring/system-ports.js";
 
 const { values } = parseArgs({
-	options: { writers: { type: "string", default: "128" }, creates: { type: "string", default: "20000" } },
+	options: {
+		writers: { type: "string", default: "128" },
+		creates: { type: "string", default: "20000" },
+		"etcd-servers": { type: "string" },
+	},
 });
 const writers = Number(values.writers);
 const creates = Number(values.creates);
@@ -52,6 +57,35 @@ async function through(store, prefix) {
 		});
 	await rate(2_000, (index) => create(`warm-${index}`));
 	return rate(creates, create);
+}
+
+/** Beside it: the same objects put into etcd by its client alone, without reading the revision before. */
+async function onEtcd(servers) {
+	const { openEtcdStore } = await import("../dist/edge/etcd/open-etcd-store.js");
+	const options = { servers, prefix: `/bench-${Date.now()}`, ...systemPorts("warn") };
+	const { store, close } = await openEtcdStore(options);
+	const api = await through(store, "c");
+	const object = (name) => ({
+		kind: "ConfigMap",
+		apiVersion: "v1",
+		metadata: { name },
+		data: { text: "x".repeat(200) },
+	});
+	const put = (index) => {
+		const place = { space: "/registry/configmaps/", key: `alone/c-${index}` };
+		const writes = [{ kind: "put", ...place, object: object(`c-${index}`) }];
+		return store.commit(writes, [{ ...place, expected: 0 }]);
+	};
+	const storeAlone = await rate(creates, put);
+	await close();
+	return { etcd: api, etcdStoreAlone: storeAlone };
+}
+
+if (values["etcd-servers"] !== undefined) {
+	const perSecond = await onEtcd(values["etcd-servers"].split(","));
+	process.stdout.write(`${JSON.stringify({ writers, creates, perSecond }, undefined, 2)}\n`);
+	rmSync(folder, { recursive: true, force: true });
+	process.exit(0);
 }
 
 try {

@@ -20,6 +20,7 @@ import type {
 } from "../machinery/api-client.ts";
 import type { ApiServer } from "./api-server.ts";
 import { PLAIN_WRITE, type RequestContext, type Target, type User, type WriteFlags } from "./ports.ts";
+import { upToDate } from "./required-revision.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { bindPod } from "./subresources/binding.ts";
 import { evictPod } from "./subresources/eviction.ts";
@@ -49,14 +50,19 @@ export class InProcessClient implements ApiClient {
 		this.#manager = manager;
 	}
 
-	async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
-		return getObject(this.#server.ports, this.#target("get", resource, key.namespace, key.name)) as T;
+	get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
+		return this.#ask(async () => {
+			return getObject(this.#server.ports, this.#target("get", resource, key.namespace, key.name)) as T;
+		});
 	}
 
-	async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
-		const target = this.#target("list", resource, options.namespace ?? "", "");
-		const answer = await listObjects(this.#server.ports, target, options, this.#context(options.signal));
-		return { items: answer.items as readonly T[], resourceVersion: String(answer.revision) };
+	list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
+		const list = async (): Promise<ListResult<T>> => {
+			const target = this.#target("list", resource, options.namespace ?? "", "");
+			const answer = await listObjects(this.#server.ports, target, options, this.#context(options.signal));
+			return { items: answer.items as readonly T[], resourceVersion: String(answer.revision) };
+		};
+		return (options.resourceVersion ?? "") === "" ? this.#ask(list) : list();
 	}
 
 	async *watch<T extends KubeObject>(
@@ -88,83 +94,96 @@ export class InProcessClient implements ApiClient {
 		}
 	}
 
-	async create<T extends KubeObject>(
+	create<T extends KubeObject>(
 		resource: Resource<T>,
 		namespace: string,
 		object: Draft<T>,
 		options: WriteOptions = {},
 	): Promise<T> {
-		const target = this.#target("create", resource, namespace, "");
-		const context = this.#context(options.signal);
-		const { custom, kind } = target.type;
-		// Drafts need not say what they are; bodies of custom objects must.
-		const body = custom === undefined ? object : { apiVersion: apiVersionOf(target.type), kind, ...object };
-		return this.#seen(createObject(this.#server.ports, target, body, flagsOf(options), context) as Promise<T>);
+		return this.#ask(async () => {
+			const target = this.#target("create", resource, namespace, "");
+			const context = this.#context(options.signal);
+			const { custom, kind } = target.type;
+			// Drafts need not say what they are; bodies of custom objects must.
+			const body = custom === undefined ? object : { apiVersion: apiVersionOf(target.type), kind, ...object };
+			return this.#seen(createObject(this.#server.ports, target, body, flagsOf(options), context) as Promise<T>);
+		});
 	}
 
-	async update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+	update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
 		const { namespace = "", name } = object.metadata;
-		const target = this.#target("update", resource, namespace, name, options.subresource);
-		const context = this.#context(options.signal);
-		if (options.subresource === "scale") {
-			const scale: Promise<KubeObject> = updateScale(
-				this.#server.ports,
-				target,
-				{ body: object },
-				flagsOf(options),
-				context,
-			);
-			return this.#seen(scale as Promise<T>);
-		}
-		const flags = { ...flagsOf(options), ...subresourceOf(options) };
-		return (await this.#seen(updateObject(this.#server.ports, target, object, flags, context))).object as T;
+		return this.#ask(async () => {
+			const { ports } = this.#server;
+			const target = this.#target("update", resource, namespace, name, options.subresource);
+			const context = this.#context(options.signal);
+			if (options.subresource === "scale") {
+				const scale: Promise<KubeObject> = updateScale(ports, target, { body: object }, flagsOf(options), context);
+				return this.#seen(scale as Promise<T>);
+			}
+			const flags = { ...flagsOf(options), ...subresourceOf(options) };
+			return (await this.#seen(updateObject(ports, target, object, flags, context))).object as T;
+		});
 	}
 
-	async patch<T extends KubeObject>(
+	patch<T extends KubeObject>(
 		resource: Resource<T>,
 		key: ObjectKey,
 		patch: { readonly type: PatchType; readonly body: unknown },
 		options: WriteOptions = {},
 	): Promise<T> {
-		const target = this.#target("patch", resource, key.namespace, key.name, options.subresource);
-		const context = this.#context(options.signal);
-		const flags = { ...flagsOf(options), ...(patch.type === "apply" ? requireManager(options) : {}) };
-		if (options.subresource === "scale") {
-			const scaled: Promise<KubeObject> = updateScale(this.#server.ports, target, { patch }, flags, context);
-			return this.#seen(scaled as Promise<T>);
-		}
-		const change = { ...flags, ...subresourceOf(options) };
-		return (await this.#seen(patchObject(this.#server.ports, target, patch, change, context))).object as T;
+		return this.#ask(async () => {
+			const { ports } = this.#server;
+			const target = this.#target("patch", resource, key.namespace, key.name, options.subresource);
+			const context = this.#context(options.signal);
+			const flags = { ...flagsOf(options), ...(patch.type === "apply" ? requireManager(options) : {}) };
+			if (options.subresource === "scale") {
+				const scaled: Promise<KubeObject> = updateScale(ports, target, { patch }, flags, context);
+				return this.#seen(scaled as Promise<T>);
+			}
+			const change = { ...flags, ...subresourceOf(options) };
+			return (await this.#seen(patchObject(ports, target, patch, change, context))).object as T;
+		});
 	}
 
-	async post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
-		const target = this.#target("create", resource, key.namespace, key.name, subresource);
-		if (subresource === "binding") return bindPod(this.#server.ports, target, body, false);
-		if (subresource !== "eviction") throw noSuchPath();
-		return evictPod(this.#server.ports, target, body, () => ({ dryRun: false }));
+	post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
+		return this.#ask(async () => {
+			const target = this.#target("create", resource, key.namespace, key.name, subresource);
+			if (subresource === "binding") return bindPod(this.#server.ports, target, body, false);
+			if (subresource !== "eviction") throw noSuchPath();
+			return evictPod(this.#server.ports, target, body, () => ({ dryRun: false }));
+		});
 	}
 
-	async delete<T extends KubeObject>(
+	delete<T extends KubeObject>(
 		resource: Resource<T>,
 		key: ObjectKey,
 		options: DeleteOptions = {},
 	): Promise<T | Status> {
-		const target = this.#target("delete", resource, key.namespace, key.name);
-		const deleted = deleteObject(this.#server.ports, target, { ...options, dryRun: false });
-		const { answer } = await this.#seen(deleted);
-		return answer as T | Status;
+		return this.#ask(async () => {
+			const target = this.#target("delete", resource, key.namespace, key.name);
+			const deleted = deleteObject(this.#server.ports, target, { ...options, dryRun: false });
+			const { answer } = await this.#seen(deleted);
+			return answer as T | Status;
+		});
 	}
 
-	async deleteCollection<T extends KubeObject>(
+	deleteCollection<T extends KubeObject>(
 		resource: Resource<T>,
 		namespace: string,
 		options: DeleteOptions & { readonly labelSelector?: string } = {},
 	): Promise<void> {
-		const target = this.#target("deletecollection", resource, namespace, "");
-		const { labelSelector, ...deletion } = options;
-		const query = labelSelector === undefined ? {} : { labelSelector };
-		const context = this.#context(options.signal);
-		await deleteCollection(this.#server.ports, target, query, { ...deletion, dryRun: false }, context);
+		return this.#ask(async () => {
+			const target = this.#target("deletecollection", resource, namespace, "");
+			const { labelSelector, ...deletion } = options;
+			const query = labelSelector === undefined ? {} : { labelSelector };
+			const context = this.#context(options.signal);
+			await deleteCollection(this.#server.ports, target, query, { ...deletion, dryRun: false }, context);
+		});
+	}
+
+	/** In the newest state: what is asked here never says that an older one would do. */
+	#ask<T>(work: () => Promise<T>): Promise<T> {
+		return upToDate(this.#server.ports, work);
 	}
 
 	/**

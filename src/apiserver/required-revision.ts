@@ -1,4 +1,4 @@
-/** Readers that say how new the state must be wait for it. */
+/** Readers that say how new the state must be wait for it, and so do those who want the newest. */
 import { tooLargeResourceVersion } from "../api/status.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Revision } from "../store/entry.ts";
@@ -7,6 +7,16 @@ import type { Store } from "../store/store.ts";
 interface Ports {
 	readonly store: Store;
 	readonly clock: Clock;
+}
+
+/**
+ * Does what wants the newest state: where other servers write to the same store, when everything is there that any of
+ * them had acknowledged before. At once where nobody else writes.
+ * @throws {ApiError} `Timeout` and others, when the store cannot come to know.
+ */
+export function upToDate<T>({ store }: Pick<Ports, "store">, work: () => Promise<T>): Promise<T> {
+	const reached = store.reach();
+	return reached === undefined ? work() : reached.then(work);
 }
 
 /** How long a reader that is ahead of the server waits for it. */

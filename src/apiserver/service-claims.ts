@@ -31,6 +31,7 @@ export type ClaimPorts = Pick<ServerPorts, "store" | "ranges" | "random" | "ids"
 
 const IP_SPACE = "/registry/ipaddresses/";
 const NODE_PORT_SPACE = "/registry/sliceplane.dev/nodeports/";
+const SERVICE_SPACE = "/registry/services/specs/";
 const ENDPOINTS_SPACE = "/registry/services/endpoints/";
 
 export function isService(type: ResourceType): boolean {
@@ -82,6 +83,26 @@ export function writesOfRemoval({ store }: Pick<ClaimPorts, "store">, service: K
 	return [...endpoints, ...claims.map((place): Write => ({ kind: "delete", ...place }))];
 }
 
+/**
+ * Claims what Services hold that another kind of server has stored: it keeps its books elsewhere. Two Services that hold
+ * the same stay as they are, and the first one has it.
+ */
+export async function claimWhatIsHeld(ports: ClaimPorts): Promise<void> {
+	const { store } = ports;
+	const range = store.space(SERVICE_SPACE).range({ prefix: "" });
+	const services = range.kind === "range" ? range.entries.map(({ object }) => object as Service) : [];
+	for (const service of services) {
+		for (const place of placesOf(holdingsOf(service))) {
+			if (store.space(place.space).get(place.key) !== undefined) continue;
+			// One that is there now was claimed by another server meanwhile.
+			await store.commit(
+				[{ kind: "put", ...place, object: claimObject(ports, place, service) }],
+				[{ ...place, expected: 0 }],
+			);
+		}
+	}
+}
+
 function placesOf({ ips, nodePorts }: Holdings): readonly Place[] {
 	return [
 		...ips.map((key) => ({ space: IP_SPACE, key })),
@@ -97,7 +118,6 @@ function claimObject({ ids, clock }: ClaimPorts, { space, key }: Place, { metada
 		creationTimestamp: timestamp(clock.wallMs()),
 	};
 	const parentRef = {
-		group: "",
 		resource: "services",
 		...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
 		name: metadata.name,

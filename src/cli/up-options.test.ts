@@ -34,6 +34,14 @@ describe("the flags of up", () => {
 			args: ["--mirroring-concurrent-service-endpoint-syncs", "50"],
 			is: { mirroringConcurrentServiceEndpointSyncs: 50 },
 		},
+		{
+			args: ["--etcd-servers", "http://a:1, http://b:2", "--etcd-prefix", "/x", "--etcd-compaction-interval", "0"],
+			is: { etcd: { servers: ["http://a:1", "http://b:2"], prefix: "/x", compactionIntervalMs: 0 } },
+		},
+		{
+			args: ["--etcd-servers", "https://a:1", "--etcd-cafile", "/ca.pem"],
+			is: { etcd: { prefix: "/registry", compactionIntervalMs: 300_000, caFile: "/ca.pem", certFile: undefined } },
+		},
 		{ args: ["--controllers", "*,-scheduler"], is: { controllers: ["*", "-scheduler"] } },
 	])("$args are read", ({ args, is }) => {
 		expect(optionsOf(...args)).toMatchObject(is);
@@ -48,6 +56,7 @@ describe("the flags of up", () => {
 		{ args: ["--network", "tun"] },
 		{ args: ["--nodes", "1e3"] },
 		{ args: ["--as-node", ""] },
+		{ args: ["--etcd-compaction-interval", "10ms"] },
 		{ args: ["--endpointslice-updates-batch-period", "-1s"] },
 		{ args: ["--endpoint-updates-batch-period", "-1s"] },
 		{ args: ["--mirroring-endpointslice-updates-batch-period", "-500ms"] },

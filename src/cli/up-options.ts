@@ -3,6 +3,7 @@ import path from "node:path";
 import { type Command, Option } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
+import { addEtcdOptions, type EtcdFlags, etcdOptionsOf } from "./etcd-options.ts";
 import {
 	collect,
 	domain,
@@ -20,7 +21,7 @@ import {
 import { UsageError } from "./usage-error.ts";
 
 /** As commander gives them: one key per flag. */
-export interface UpFlags {
+export interface UpFlags extends EtcdFlags {
 	readonly filename?: readonly string[];
 	readonly listen: PlaneOptions["listen"];
 	readonly kubeconfig?: string;
@@ -57,11 +58,7 @@ export interface UpFlags {
 	readonly dnsUpstream: readonly string[];
 	readonly clusterDomain: string;
 	readonly verbose?: boolean;
-	readonly [notBuilt: string]: unknown;
 }
-
-/** Flags of parts that this version does not have: refused rather than ignored. */
-const NOT_BUILT_FLAGS = ["--etcd-servers <urls>"] as const;
 
 /** A flag with a value: its words, how the value is read, and its default as one would type it. */
 type Row = readonly [flags: string, description: string, read: (value: string) => unknown, byDefault: string];
@@ -113,6 +110,7 @@ export function addUpOptions(up: Command): void {
 		.option("--data-dir <dir>", "folder that objects are kept in over restarts; without it they are in memory only")
 		.option("--token-auth-file <file>", 'users with tokens of their own: lines token,user,uid,"group1,group2"')
 		.addOption(new Option("--zones <a,b,c>", "zones, spread over the nodes").argParser(zones).default([], "none"));
+	addEtcdOptions(up);
 	for (const [flags, description, read, byDefault] of ROWS) {
 		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
 	}
@@ -132,18 +130,13 @@ export function addUpOptions(up: Command): void {
 	up.option("-v, --verbose", "log every decision");
 	// Taken from the first version on, so that scripts need not know whether there is a dashboard.
 	up.addOption(new Option("--no-dashboard").hideHelp());
-	for (const flag of NOT_BUILT_FLAGS) up.addOption(new Option(flag).hideHelp());
 }
 
 /**
  * @param kubeconfig Where it is written.
- * @throws {UsageError} For a flag of a part that is not built, or that this system has not.
+ * @throws {UsageError} For flags that want others beside them, or a system that this is not.
  */
 export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions {
-	for (const flag of NOT_BUILT_FLAGS) {
-		const option = new Option(flag);
-		if (flags[option.attributeName()] !== undefined) throw new UsageError(`${option.long}: not built yet`);
-	}
 	if (flags.podListeners === true && process.platform !== "linux")
 		throw new UsageError(`--pod-listeners: want Linux, where all of 127.0.0.0/8 is there; this is ${process.platform}`);
 	return {
@@ -151,6 +144,7 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		kubeconfig,
 		cacheFolder: cacheFolder(),
 		dataFolder: flags.dataDir === undefined ? undefined : path.resolve(flags.dataDir),
+		etcd: etcdOptionsOf(flags),
 		tokenAuthFile: flags.tokenAuthFile === undefined ? undefined : path.resolve(flags.tokenAuthFile),
 		nodes: flags.nodes,
 		zones: flags.zones,

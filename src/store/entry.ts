@@ -23,6 +23,12 @@ export interface Entry {
 	readonly modRevision: Revision;
 }
 
+/** An entry, and the space that it is in. */
+export interface PlacedEntry {
+	readonly space: string;
+	readonly entry: Entry;
+}
+
 export type Write =
 	/** The object's resourceVersion is ignored: the commit's revision replaces it. */
 	| ({ readonly kind: "put"; readonly object: KubeObject } & Place)

@@ -98,6 +98,19 @@ export class Space {
 		return previous;
 	}
 
+	/** Exactly these entries, without a past. */
+	reset(revision: Revision, entries: readonly Entry[]): void {
+		const known = new Map(this.#entries);
+		this.#entries.clear();
+		for (const entry of entries) {
+			const before = known.get(entry.key);
+			this.#entries.set(entry.key, before?.modRevision === entry.modRevision ? before : entry);
+		}
+		this.#keys.splice(0, this.#keys.length);
+		for (const key of [...this.#entries.keys()].sort()) this.#keys.push(key);
+		this.#history.reset(revision);
+	}
+
 	/** What each key changed since `revision` held then; undefined where it did not exist. */
 	#undoneTo(revision: Revision): Map<string, Entry | undefined> {
 		const undone = new Map<string, Entry | undefined>();

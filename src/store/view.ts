@@ -11,7 +11,7 @@
  * The past is limited by bytes over all resources together; the oldest events go first.
  */
 import { assert } from "../kernel/assert.ts";
-import type { Entry, Revision, StoreEvent, Write } from "./entry.ts";
+import type { Entry, PlacedEntry, Revision, StoreEvent, Write } from "./entry.ts";
 import { stamped } from "./entry.ts";
 import { freezeAndMeasure } from "./freeze.ts";
 import { Space } from "./space.ts";
@@ -34,7 +34,7 @@ interface Kept {
 export class View {
 	readonly #spaces = new Map<string, Space>();
 	readonly #limits: ViewLimits;
-	readonly #start: Revision;
+	#start: Revision;
 	#revision: Revision;
 	#compacted: Revision = 0;
 	#kept: Kept[] = [];
@@ -97,6 +97,30 @@ export class View {
 		this.#revision = revision;
 		this.#forgetOldest();
 		return results;
+	}
+
+	/**
+	 * Puts another state in the place of everything, as of `revision`, and forgets the whole past: whoever reads or
+	 * watches from before must start anew. Objects whose revision is the same stay the same.
+	 * @returns The spaces that there are.
+	 */
+	reset(revision: Revision, state: readonly PlacedEntry[]): ReadonlySet<string> {
+		assert(revision >= this.#revision, `Cannot go back to revision ${revision} from ${this.#revision}`);
+		const bySpace = new Map<string, Entry[]>([...this.#spaces.keys()].map((prefix) => [prefix, []]));
+		for (const { space, entry } of state) {
+			freezeAndMeasure(entry.object);
+			const entries = bySpace.get(space);
+			if (entries === undefined) bySpace.set(space, [entry]);
+			else entries.push(entry);
+		}
+		for (const [prefix, entries] of bySpace) this.space(prefix).reset(revision, entries);
+		this.#start = revision;
+		this.#revision = revision;
+		this.#compacted = revision;
+		this.#kept = [];
+		this.#keptHead = 0;
+		this.#historyBytes = 0;
+		return new Set(bySpace.keys());
 	}
 
 	/** Forgets the past up to and including `revision`, as far as it is kept. Current state stays. */

@@ -1,5 +1,5 @@
 /** An engine whose commits take time, as durable ones do: other requests run before each is done. */
-import type { AppendResult, Engine, LogSink } from "../store/engine.ts";
+import type { AppendResult, Engine, LogSink, ResetSink } from "../store/engine.ts";
 import type { Commit, Revision } from "../store/entry.ts";
 import { MemoryEngine } from "../store/memory-engine.ts";
 import { Store } from "../store/store.ts";
@@ -17,8 +17,8 @@ class DelayedEngine implements Engine {
 		return this.#engine.append(commit);
 	}
 
-	tail(from: Revision, sink: LogSink): void {
-		this.#engine.tail(from, sink);
+	tail(from: Revision, sink: LogSink, reset: ResetSink): void {
+		this.#engine.tail(from, sink, reset);
 	}
 }
 

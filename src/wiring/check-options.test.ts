@@ -20,7 +20,19 @@ describe("checkOptions()", () => {
 		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, ...options })).not.toThrow();
 	});
 
+	const etcd = { servers: ["http://127.0.0.1:2379"], prefix: "/registry", compactionIntervalMs: 0 };
+	test("takes several servers of etcd, by name, by IPv6, with TLS", () => {
+		const servers = ["https://etcd-0.example:2379", "https://[::1]:2379/"];
+		const options = { ...etcd, servers, certFile: "cert", keyFile: "key" };
+		expect(() => checkOptions({ ...DEFAULT_PLANE_OPTIONS, etcd: options })).not.toThrow();
+	});
+
 	const refused: readonly (readonly [Partial<PlaneOptions>, string])[] = [
+		[{ etcd, dataFolder: "/data" }, "--etcd-servers and --data-dir: objects are kept in one place"],
+		[{ etcd: { ...etcd, servers: [] } }, "--etcd-servers: want URLs such as http://127.0.0.1:2379"],
+		[{ etcd: { ...etcd, servers: ["127.0.0.1:2379"] } }, '--etcd-servers "127.0.0.1:2379": want a URL such as'],
+		[{ etcd: { ...etcd, servers: ["http://u:p@x:1"] } }, '--etcd-servers "http://u:p@x:1": want a URL such as'],
+		[{ etcd: { ...etcd, certFile: "cert" } }, "--etcd-certfile and --etcd-keyfile: want both, or none"],
 		[{ nodes: 300 }, "has room for 256 nodes, --nodes asks for 300"],
 		[{ nodeCIDRMaskSizes: [16, 64] }, "--node-cidr-mask-size 16 has room for 1 node, --nodes asks for 3"],
 		[{ controllers: ["foo"] }, '--controllers: "foo" is no controller'],

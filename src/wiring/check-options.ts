@@ -22,9 +22,28 @@ export function checkOptions(options: Omit<PlaneOptions, "cacheFolder">): void {
 		);
 	}
 	selectedControllers(CONTROLLER_NAMES, options.controllers);
+	requireOneStore(options);
 	if (options.network === "none") refuseTraffic(options, NO_NETWORK);
 	if (options.network === "netns") requireNetns(options);
 	if (options.podListeners) requireListenable(options);
+}
+
+function requireOneStore({ dataFolder, etcd }: Pick<PlaneOptions, "dataFolder" | "etcd">): void {
+	if (etcd === undefined) return;
+	if (dataFolder !== undefined) {
+		throw new RangeError("--etcd-servers and --data-dir: objects are kept in one place; leave one of the two out");
+	}
+	if ((etcd.certFile === undefined) !== (etcd.keyFile === undefined)) {
+		throw new RangeError("--etcd-certfile and --etcd-keyfile: want both, or none");
+	}
+	for (const server of etcd.servers) requireServer(server);
+	if (etcd.servers.length === 0) throw new RangeError("--etcd-servers: want URLs such as http://127.0.0.1:2379");
+}
+
+function requireServer(server: string): void {
+	const isServer = /^https?:\/\/[^/?#@]+\/?$/.test(server) && URL.canParse(server);
+	if (isServer) return;
+	throw new RangeError(`--etcd-servers ${JSON.stringify(server)}: want a URL such as http://127.0.0.1:2379`);
 }
 
 const NO_NETWORK = "nothing answers without a network";

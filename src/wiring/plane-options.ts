@@ -1,6 +1,20 @@
 /** What a plane can be told, with the defaults of the command line. */
 import type { TrafficFaults } from "./data-plane-messages.ts";
 
+/** An etcd that objects are kept in, and that other API servers may share. */
+export interface EtcdOptions {
+	/** `http://127.0.0.1:2379`, at least one; the others are asked when one fails. */
+	readonly servers: readonly string[];
+	/** Where the keys are: `/registry`. */
+	readonly prefix: string;
+	/** How often old revisions are forgotten, once for all API servers; 0: never. */
+	readonly compactionIntervalMs: number;
+	/** PEM files, for servers of https: who signed theirs, and who this one is. */
+	readonly caFile?: string | undefined;
+	readonly certFile?: string | undefined;
+	readonly keyFile?: string | undefined;
+}
+
 export interface PlaneOptions {
 	/** Host and port of the API; port 0 takes any free one. Loopback unless told otherwise. */
 	readonly listen: { readonly host: string; readonly port: number };
@@ -10,6 +24,8 @@ export interface PlaneOptions {
 	readonly cacheFolder: string;
 	/** Where objects are kept over restarts; undefined: in memory only. */
 	readonly dataFolder: string | undefined;
+	/** Where objects are kept, and shared with other API servers; undefined: in the data folder, or in memory. */
+	readonly etcd: EtcdOptions | undefined;
 	/** Users with tokens of their own, a line each; undefined: none. */
 	readonly tokenAuthFile: string | undefined;
 	/** Simulated nodes, named n1 to nN. */
@@ -77,6 +93,7 @@ export const DEFAULT_PLANE_OPTIONS: Omit<PlaneOptions, "cacheFolder"> = {
 	listen: { host: "127.0.0.1", port: 6443 },
 	kubeconfig: ".sliceplane/kubeconfig",
 	dataFolder: undefined,
+	etcd: undefined,
 	tokenAuthFile: undefined,
 	nodes: 3,
 	zones: [],

@@ -8,7 +8,7 @@ import { ApiServer } from "../apiserver/api-server.ts";
 import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { User } from "../apiserver/ports.ts";
-import type { NetworkRanges } from "../apiserver/service-claims.ts";
+import { claimWhatIsHeld, type NetworkRanges } from "../apiserver/service-claims.ts";
 import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "../apiserver/users.ts";
 import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
@@ -61,6 +61,7 @@ export async function startApi(
 		| "listen"
 		| "cacheFolder"
 		| "dataFolder"
+		| "etcd"
 		| "requestsInFlight"
 		| "clientRequestsPerSecond"
 		| "tokenAuthFile"
@@ -74,7 +75,7 @@ export async function startApi(
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
 	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile);
-	const { store, close } = await openedStore(options.dataFolder, system);
+	const { store, problem, close } = await openedStore(options, system);
 	const server = new ApiServer({
 		store,
 		types: RESOURCE_TYPES,
@@ -86,6 +87,7 @@ export async function startApi(
 		ranges,
 		rules: new CelRules(),
 	});
+	if (options.etcd !== undefined) await claimWhatIsHeld(server.ports);
 	const token = randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const certificates = await certificatesFor({
@@ -109,7 +111,7 @@ export async function startApi(
 		address: () => address,
 		metricsText: () => metrics.text(),
 		encodeSwagger,
-		unready,
+		unready: () => (problem() === undefined ? unready() : "etcd"),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
 	https.onUpgrade(async (request, { message, socket, head }) => {
@@ -119,7 +121,10 @@ export async function startApi(
 		const podIP = answer.pod.status?.podIP ?? "";
 		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
 	});
-	const port = await https.listen(host, options.listen.port);
+	const port = await https.listen(host, options.listen.port).catch(async (error: unknown) => {
+		await close();
+		throw error;
+	});
 	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
 	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
 	return {
@@ -167,18 +172,26 @@ function identityOf(
 
 interface OpenedStore {
 	readonly store: Store;
+	/** Why it does not answer; undefined when it does. */
+	problem(): string | undefined;
 	/** Waits for what is being written. */
 	close(): Promise<void>;
 }
 
-/** @param folder Undefined: all is in memory only. */
-async function openedStore(folder: string | undefined, { clock, metrics }: SystemPorts): Promise<OpenedStore> {
+/** Without a folder and without etcd, all is in memory only. */
+async function openedStore(
+	{ dataFolder: folder, etcd }: Pick<PlaneOptions, "dataFolder" | "etcd">,
+	system: SystemPorts,
+): Promise<OpenedStore> {
+	// Loaded only where they are asked for: the packages behind them may be missing.
+	if (etcd !== undefined) return (await import("./open-etcd.ts")).openEtcd(etcd, system);
+	const { clock, metrics } = system;
 	const start = startRevision(clock.wallMs());
-	if (folder === undefined) return { store: memoryStore(start), close: () => Promise.resolve() };
-	// Loaded only where there is a folder: the package behind it may be missing.
+	const problem = (): undefined => undefined;
+	if (folder === undefined) return { store: memoryStore(start), problem, close: () => Promise.resolve() };
 	const { openDataFolder } = await import("../edge/lmdb-log.ts");
 	const { view, log, close } = await openDataFolder({ folder, start, metrics });
-	return { store: loggedStore(view, log), close };
+	return { store: loggedStore(view, log), problem, close };
 }
 
 /** Certificates and clients want an address, whatever name it was given by. */

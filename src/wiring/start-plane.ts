@@ -221,7 +221,8 @@ function startParts(
 		dataPlane?.stopped ?? Promise.resolve(),
 		processes === undefined ? Promise.resolve() : stopped(processes, signal),
 		recorder.run(signal),
-		new EventExpiry(server.ports).run(signal),
+		// In etcd they go by their leases.
+		options.etcd === undefined ? new EventExpiry(server.ports).run(signal) : Promise.resolve(),
 		...[...controllers, fleet].map((part) => part.run(signal)),
 		informers.run(signal),
 	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

@@ -39,7 +39,12 @@ describe("wrong usage", () => {
 		{ args: ["exec", "-l", "app", "--", "true"], says: /--labels.*Want NAME=VALUE/ },
 		{ args: ["up", "--network", "netns", "--as-node", "n1"], says: /--as-node and --network netns/ },
 		{ args: ["migrate", "--help"], says: /migrate: not built yet/ },
-		{ args: ["up", "--etcd-servers", "http://127.0.0.1:2379"], says: /--etcd-servers: not built yet/ },
+		{ args: ["up", "--etcd-servers", "localhost"], says: /--etcd-servers "localhost": want a URL such as/ },
+		{ args: ["up", "--etcd-cafile", "ca.pem"], says: /--etcd-cafile: want --etcd-servers with it/ },
+		{
+			args: ["up", "--etcd-servers", "http://127.0.0.1:2379", "--data-dir", "data"],
+			says: /--etcd-servers and --data-dir: objects are kept in one place/,
+		},
 		{ args: ["explain", "web"], says: /web: want svc\/NAME, such as svc\/web, or -A/ },
 		{ args: ["fail", "n2"], says: /n2: want node\/NAME, such as node\/n2/ },
 		{ args: ["up", "--node-monitor-grace-period", "100ms"], says: /Want a duration of at least 1s/ },

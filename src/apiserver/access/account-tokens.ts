@@ -14,6 +14,7 @@ import { serviceAccountName } from "../../plan/access/grants.ts";
 import type { Store } from "../../store/store.ts";
 import type { Target, User } from "../ports.ts";
 import { storeKey } from "../ports.ts";
+import { upToDate } from "../required-revision.ts";
 import { timestamp } from "../timestamp.ts";
 import { authenticated, serviceAccountGroups } from "../users.ts";
 
@@ -146,8 +147,10 @@ export class AccountTokens {
 		if (nowSeconds >= claims.exp || nowSeconds < claims.nbf - CLOCK_LEEWAY_SECONDS) return undefined;
 		const common = claims.aud.filter((audience) => audiences.includes(audience));
 		const { namespace, serviceaccount } = claims["kubernetes.io"];
-		const isThere = this.#isStill(ACCOUNTS, namespace, serviceaccount) && this.#isBoundStill(claims);
-		if (common.length === 0 || !isThere) return undefined;
+		if (common.length === 0) return undefined;
+		const isThere = (): boolean => this.#isStill(ACCOUNTS, namespace, serviceaccount) && this.#isBoundStill(claims);
+		// What another server has just made may not be known here yet.
+		if (!isThere() && !(await upToDate(this.#ports, async () => isThere()))) return undefined;
 		return { user: userOfClaims(claims), audiences: common };
 	}
 

@@ -8,6 +8,7 @@ import type { AccountTokens, TokenUser } from "../access/account-tokens.ts";
 import type { ApiServer } from "../api-server.ts";
 import { impersonated } from "../impersonation.ts";
 import type { RequestContext, User } from "../ports.ts";
+import { upToDate } from "../required-revision.ts";
 import { ANONYMOUS } from "../users.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
@@ -98,7 +99,9 @@ export class HttpApi {
 	async upgrade(request: HttpRequest): Promise<UpgradeAnswer> {
 		try {
 			const user = await this.#userOf(request);
-			return { kind: "port-forward", pod: upgradedPod(this.#ports.server, request, user) };
+			const { server } = this.#ports;
+			const pod = await upToDate(server.ports, async () => upgradedPod(server, request, user));
+			return { kind: "port-forward", pod };
 		} catch (error) {
 			return { kind: "refused", response: this.#failed(request, error) };
 		}
@@ -170,7 +173,8 @@ export class HttpApi {
 			stringifyYaml: this.#ports.codecs.stringifyYaml,
 			nowMs,
 		};
-		return this.#inTime(handleResource(ports, request, route, context), limitMs);
+		const handled = (): Promise<HttpResponse> => handleResource(ports, request, route, context);
+		return this.#inTime(wantsNewest(request) ? upToDate(server.ports, handled) : handled(), limitMs);
 	}
 
 	/** The answer, or 504 when it takes longer than the client, or the server, will wait. */
@@ -211,6 +215,12 @@ export class HttpApi {
 			...(warnings.size > 0 ? { warning: warningHeaders(warnings) } : {}),
 		};
 	}
+}
+
+/** Reads that say how new the state must be are content with that; pages go on in what another server may have cut. */
+function wantsNewest({ method, query }: HttpRequest): boolean {
+	const isRead = method === "GET" || method === "HEAD";
+	return !isRead || (query.get("resourceVersion") ?? "") === "" || query.has("continue");
 }
 
 /** Bytes: what a manager's name may have. */

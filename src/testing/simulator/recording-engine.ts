@@ -1,5 +1,5 @@
 /** A memory store whose commits are told to somebody else before anybody can read them. */
-import type { AppendResult, Engine, LogSink } from "../../store/engine.ts";
+import type { AppendResult, Engine, LogSink, ResetSink } from "../../store/engine.ts";
 import type { Commit, Place, Revision } from "../../store/entry.ts";
 import { MemoryEngine } from "../../store/memory-engine.ts";
 import { Store } from "../../store/store.ts";
@@ -18,11 +18,12 @@ class RecordingEngine implements Engine {
 		return this.#engine.append(commit);
 	}
 
-	tail(from: Revision, sink: LogSink): void {
-		this.#engine.tail(from, (revision, writes) => {
-			this.#told(revision, writes);
-			sink(revision, writes);
-		});
+	tail(from: Revision, sink: LogSink, reset: ResetSink): void {
+		const told = (...commit: Parameters<LogSink>): void => {
+			this.#told(...commit);
+			sink(...commit);
+		};
+		this.#engine.tail(from, told, reset);
 	}
 }
 
