@@ -65,7 +65,8 @@ export function chainOf(subject: Subject): readonly ChainStep[] {
 
 function serviceLine({ service }: Subject): string {
 	const { type = "ClusterIP", clusterIP = "", clusterIPs = [clusterIP], externalName = "", ports = [] } = service.spec;
-	const address = type === "ExternalName" ? externalName : clusterIP === "" ? "no cluster IP" : clusterIPs.join(", ");
+	const own = clusterIP === "" ? "without an address yet" : clusterIPs.join(", ");
+	const address = type === "ExternalName" ? externalName : own;
 	const numbers = ports.map(portText);
 	return `${type} ${address}, ${numbers.length === 0 ? "no ports" : `ports ${numbers.join(", ")}`}`;
 }
@@ -201,13 +202,15 @@ function dnsLine({ service, namespace, from }: Subject): string {
 			? ""
 			: from.origin.namespace === namespace
 				? ` (${name} is enough)`
-				: ` (${name} is not)`;
+				: ` (${name} is not enough)`;
 	const leads =
 		type === "ExternalName"
 			? externalName
-			: isHeadless(service)
-				? "the addresses of its endpoints"
-				: clusterIPs.join(", ");
+			: clusterIP === ""
+				? "its cluster IP, once it has one"
+				: isHeadless(service)
+					? "the addresses of its endpoints"
+					: clusterIPs.join(", ");
 	return `${name}.${namespace}.svc${short} -> ${leads}`;
 }
 

@@ -35,11 +35,20 @@ export function patchFix(target: FixTarget, patch: object, text?: string): Fix {
 	return { ...(text === undefined ? {} : { advice: text }), command, patch, patchType, target };
 }
 
-export function inNamespace(namespace: string | undefined): readonly string[] {
+/** @param value null takes the label away. */
+export function labelFix(target: FixTarget, [label, value]: readonly [string, string | null], text?: string): Fix {
+	const word = value === null ? `${label}-` : `${label}=${value}`;
+	const words = [...inNamespace(target.namespace), "label", kindWord(target.kind), target.name, word];
+	const command = commandOf(value === null ? words : [...words, "--overwrite"]);
+	const patch = { metadata: { labels: { [label]: value } } };
+	return { ...(text === undefined ? {} : { advice: text }), command, patch, patchType: "merge", target };
+}
+
+function inNamespace(namespace: string | undefined): readonly string[] {
 	return namespace === undefined || namespace === "" ? [] : ["-n", namespace];
 }
 
-export function kindWord(kind: string): string {
+function kindWord(kind: string): string {
 	return kind.toLowerCase();
 }
 

@@ -1,5 +1,4 @@
 /** What a client would be sent to, by the rules that a service proxy goes by. */
-import type { EndpointSlice } from "../api/types/discovery.ts";
 import { isExternallyAccessible } from "../plan/service-map/service-ports.ts";
 import type { TablePort, Target } from "../plan/service-map/service-table.ts";
 import { endpointText } from "../plan/service-map/slice-endpoints.ts";
@@ -13,7 +12,7 @@ export function reachedLines(subject: Subject): readonly string[] {
 	if (service.spec.type === "ExternalName") return [`whatever ${service.spec.externalName ?? ""} leads to`];
 	const tables = subject.tables();
 	const prefix = from.words === "" ? "" : `${from.words}: `;
-	if (tables.every(({ table }) => table.ports.length === 0)) return [`${prefix}${byNames(subject.slices)}`];
+	if (tables.every(({ table }) => table.ports.length === 0)) return [`${prefix}${unproxied(subject)}`];
 	// Nodes of a zone that see the same are told of once.
 	const views = new Map<string, string[]>();
 	for (const { node, table } of tables) {
@@ -38,13 +37,14 @@ function fewNodes(nodes: readonly string[]): string {
 }
 
 /** Without a cluster IP there is no proxy between: names lead to addresses, and to those that are ready. */
-function byNames(slices: readonly EndpointSlice[]): string {
+function unproxied({ service, slices }: Subject): string {
+	const { clusterIP = "" } = service.spec;
 	const ready = slices
 		.filter(({ addressType }) => addressType !== "FQDN")
 		.flatMap(({ endpoints }) => endpoints ?? [])
 		.filter(({ conditions }) => conditions?.ready !== false);
 	const addresses = [...new Set(ready.flatMap(({ addresses: [first] }) => first ?? []))];
-	return `by its name: ${listed(addresses)}`;
+	return `${clusterIP === "" ? "once it has a cluster IP" : "by its name"}: ${listed(addresses)}`;
 }
 
 function portLines(port: TablePort): readonly string[] {

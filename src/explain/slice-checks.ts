@@ -8,9 +8,12 @@ import {
 } from "../api/well-known.ts";
 import { controllerFindings } from "./controller-checks.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { kubectl } from "./fix.ts";
+import { kubectl, labelFix } from "./fix.ts";
 import { slicesMeantFor } from "./meant-slices.ts";
 import type { Subject } from "./subject.ts";
+
+/** Stands for the name of who keeps a slice. */
+const YOURS = "you.example.com";
 
 export function sliceFindings(subject: Subject): readonly Finding[] {
 	if (!subject.scene.has("EndpointSlice") || subject.service.spec.type === "ExternalName") return [];
@@ -41,7 +44,7 @@ function misnamed(subject: Subject): readonly Finding[] {
 	const [first] = meant;
 	if (first === undefined) return [];
 	const wrong = first.metadata.labels?.[SERVICE_NAME_LABEL];
-	const words = ["-n", namespace, "label", "endpointslice", first.metadata.name, `${SERVICE_NAME_LABEL}=${name}`];
+	const fix = labelFix({ kind: "EndpointSlice", namespace, name: first.metadata.name }, [SERVICE_NAME_LABEL, name]);
 	const evidence = meant.slice(0, 3).map((slice) => ({
 		object: nameOf(slice),
 		field: `metadata.labels[${SERVICE_NAME_LABEL}]`,
@@ -49,10 +52,10 @@ function misnamed(subject: Subject): readonly Finding[] {
 	}));
 	if (wrong === undefined) {
 		const text = `${few(meant.map(nameOf))} looks meant for the Service, and lacks the label ${SERVICE_NAME_LABEL}: a name says nothing.`;
-		return [finding("slice-without-service-name-label", text, evidence, kubectl(words))];
+		return [finding("slice-without-service-name-label", text, evidence, fix)];
 	}
 	const text = `${few(meant.map(nameOf))} looks meant for the Service, and its label ${SERVICE_NAME_LABEL} names ${wrong}, which is no Service of the namespace.`;
-	return [finding("slice-with-wrong-service-name", text, evidence, kubectl([...words, "--overwrite"]))];
+	return [finding("slice-with-wrong-service-name", text, evidence, fix)];
 }
 
 /** Slices that say that a controller made them, and that it did not make: it would name its owner. */
@@ -65,7 +68,6 @@ function claims(subject: Subject): readonly Finding[] {
 	});
 	const [first] = theirs;
 	if (first === undefined) return [];
-	const label = `${SLICE_MANAGED_BY_LABEL}=you.example.com`;
 	return [
 		finding(
 			"slice-claims-a-controller",
@@ -75,8 +77,9 @@ function claims(subject: Subject): readonly Finding[] {
 				field: `metadata.labels[${SLICE_MANAGED_BY_LABEL}]`,
 				value: managerOf(slice) ?? "",
 			})),
-			kubectl(
-				["-n", namespace, "label", "endpointslice", first.metadata.name, "--overwrite", label],
+			labelFix(
+				{ kind: "EndpointSlice", namespace, name: first.metadata.name },
+				[SLICE_MANAGED_BY_LABEL, YOURS],
 				"with a name of your own",
 			),
 		),
@@ -181,15 +184,9 @@ function managers(subject: Subject): readonly Finding[] {
 						"slice-without-managed-by",
 						`${few(without.map(nameOf))} stands beside slices of ${controllers.join(", ")} and has no label ${SLICE_MANAGED_BY_LABEL}.`,
 						without.slice(0, 3).map((slice) => ({ object: nameOf(slice), field: "metadata.labels" })),
-						kubectl(
-							[
-								"-n",
-								subject.namespace,
-								"label",
-								"endpointslice",
-								without[0]?.metadata.name ?? "",
-								`${SLICE_MANAGED_BY_LABEL}=you.example.com`,
-							],
+						labelFix(
+							{ kind: "EndpointSlice", namespace: subject.namespace, name: without[0]?.metadata.name ?? "" },
+							[SLICE_MANAGED_BY_LABEL, YOURS],
 							"with a name of your own, or delete it",
 						),
 					),

@@ -3,7 +3,7 @@ import type { Node } from "../api/types/core.ts";
 import { SERVICE_PROXY_NAME_LABEL, ZONE_LABEL } from "../api/well-known.ts";
 import { topologyHintsAnnotation, trafficDistributionOf } from "../plan/endpointslice/hints.ts";
 import { type Evidence, type Finding, few, finding } from "./finding.ts";
-import { kubectl, patchFix } from "./fix.ts";
+import { kubectl, labelFix, patchFix } from "./fix.ts";
 import { isReadyNode } from "./node-state.ts";
 import { type Subject, serviceName, serviceTarget } from "./subject.ts";
 
@@ -132,10 +132,7 @@ function outside(subject: Subject): readonly Finding[] {
 						"served-by-other-proxy",
 						`The label ${SERVICE_PROXY_NAME_LABEL} gives the Service to ${other === "" ? "another proxy" : other}: kube-proxy makes no rules for it.`,
 						[{ object: serviceName(subject), field: `metadata.labels[${SERVICE_PROXY_NAME_LABEL}]`, value: other }],
-						kubectl(
-							["-n", subject.namespace, "label", "service", service.metadata.name, `${SERVICE_PROXY_NAME_LABEL}-`],
-							"if that is not meant",
-						),
+						labelFix(serviceTarget(subject), [SERVICE_PROXY_NAME_LABEL, null], "if that is not meant"),
 					),
 				]),
 		...(type === "LoadBalancer" && ingress.length === 0

@@ -102,7 +102,7 @@ function deployment(name: string, replicas: number) {
 }
 
 /** A fault, how it is planted in a Service of one's own, and what it must be called. */
-interface Fault {
+export interface Fault {
 	readonly name: CodeName;
 	/** Which controllers run; default all. */
 	readonly controllers?: readonly string[];
@@ -124,7 +124,7 @@ function unselected(client: ApiClient): Promise<Service> {
 	return client.create(SERVICES, "default", { metadata: { name: VICTIM }, spec: { ports: VICTIM_PORTS } });
 }
 
-const FAULTS: readonly Fault[] = [
+export const FAULTS: readonly Fault[] = [
 	{ name: "selector-matches-no-pods", plant: ({ client }) => victim(client, { selector: { app: "victm" } }) },
 	{ name: "selector-matches-no-pods", plant: ({ client }) => victim(client, { selector: { name: VICTIM } }) },
 	{

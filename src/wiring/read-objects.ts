@@ -50,7 +50,10 @@ async function collect({ file, chunks }: ObjectSource, collected: Collected): Pr
 	const held: Uint8Array[] = [];
 	let heldBytes = 0;
 	let items: JsonItems | undefined;
-	for await (const chunk of chunks) {
+	let isFirst = true;
+	for await (const given of chunks) {
+		const chunk = isFirst ? withoutMark(given) : given;
+		isFirst = false;
 		if (items === undefined && (held.length > 0 || !beginsJson(chunk))) {
 			held.push(chunk);
 			heldBytes += chunk.length;
@@ -66,14 +69,21 @@ async function collect({ file, chunks }: ObjectSource, collected: Collected): Pr
 	else await collectYaml(file, Buffer.concat(held).toString("utf8"), collected);
 }
 
-/** The first character that is no space. A mark of the byte order before it is passed over. */
+/** Some programs begin their files with a mark of the byte order. */
+function withoutMark(chunk: Uint8Array): Uint8Array {
+	const [first, second, third] = chunk;
+	return first === 0xef && second === 0xbb && third === 0xbf ? chunk.subarray(3) : chunk;
+}
+
 function beginsJson(chunk: Uint8Array): boolean {
-	return /^\uFEFF?\s*\{/.test(Buffer.from(chunk.subarray(0, 4096)).toString("utf8"));
+	return /^\s*\{/.test(Buffer.from(chunk.subarray(0, 4096)).toString("utf8"));
 }
 
 async function collectYaml(file: string, text: string, collected: Collected): Promise<void> {
 	const parsed = await parseManifests(text);
 	if (parsed.kind === "malformed") throw new Error(`${file}: ${parsed.message}`);
+	if (parsed.documents.length === 0)
+		throw new Error(`${file}: want manifests, or what kubectl get prints: it is empty`);
 	for (const { line, value } of parsed.documents) collected.take(file, { value, line, list: {} });
 }
 

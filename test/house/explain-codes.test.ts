@@ -33,6 +33,12 @@ test.each(examples)("$file: its example prints what it says", async ({ file, cod
 	expect(await explainedText(code, EXPLAINED_WORLDS[name]?.from)).toBe(output);
 });
 
+test("the first example of docs/explain.md prints what it says", async () => {
+	const [command, output] = codeBlocks().filter(({ file }) => file === "docs/explain.md");
+	const input = /<<'EOF'\n([\s\S]*?)\nEOF/.exec(command?.code ?? "")?.[1] ?? "";
+	expect(await explainedText(input, undefined)).toBe(output?.code);
+});
+
 test("codes and names are unique", () => {
 	expect(new Set(CODES.map(({ code }) => code)).size).toBe(CODES.length);
 	expect(new Set(CODES.map(({ name }) => name)).size).toBe(CODES.length);
