@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../api/types/meta.ts";
-import { good, manual, pod, web, workload } from "../testing/explained-objects.ts";
+import { CONTAINER, good, MINE, manual, OWN, pod, slice, web, workload } from "../testing/explained-objects.ts";
 import { EXPLAINED_WORLDS, worldOf } from "../testing/explained-worlds.ts";
 import type { ClientOrigin } from "./client-place.ts";
 import { CODES } from "./codes.ts";
@@ -52,6 +52,32 @@ describe("explainService()", () => {
 		const missing = ["Pod", "EndpointSlice", "Endpoints", "Node"];
 		expect(names({ services: [web()], missing })).toEqual([]);
 		expect(names({ services: [manual()], missing })).toEqual([]);
+	});
+
+	test("tells of a hand-made slice beside a selector: two managers, and port names that do not meet", () => {
+		const byHand = slice({ name: "mine", labels: OWN, port: "other" });
+		expect(names({ ...good, slices: [slice(), byHand] })).toEqual(["port-name-mismatch", "slices-of-two-managers"]);
+		expect(names({ ...good, slices: [slice(), MINE] })).toEqual(["slices-of-two-managers"]);
+	});
+
+	test.each([
+		[
+			"waits",
+			{ state: { waiting: { reason: "CrashLoopBackOff" } }, restartCount: 3 },
+			"container c waits: CrashLoopBackOff, 3 restarts",
+		],
+		["has ended", { state: { terminated: { exitCode: 1, reason: "Error" } } }, "container c ended with 1 (Error)"],
+		["starts", { started: false }, "the startupProbe of container c (tcpSocket :8080) has not succeeded"],
+		["is probed", { started: true }, "see the readinessProbe of container c (httpGet :http/)"],
+	])("says of a container that %s why it is not ready", (_rule, status, says) => {
+		const probes = { startupProbe: { tcpSocket: { port: 8080 } }, readinessProbe: { httpGet: { port: "http" } } };
+		const unready = pod({
+			ready: false,
+			spec: { containers: [{ ...CONTAINER, ...probes }] },
+			status: { containerStatuses: [{ name: "c", ready: false, restartCount: 0, image: "", imageID: "", ...status }] },
+		});
+		const { cause } = explainService(worldOf({ ...good, pods: [unready] }), { namespace: "default", name: "web" });
+		expect(cause?.text).toContain(says);
 	});
 
 	test.each([

@@ -1,4 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { KubeObject } from "../api/types/meta.ts";
+import { Explainer } from "../explain/explain.ts";
+import { explanationText } from "../explain/render.ts";
+import { EXPLAINED_WORLDS } from "../testing/explained-worlds.ts";
+import { SeededRandom } from "../testing/seeded.ts";
 import { type ObjectSource, readObjects } from "./read-objects.ts";
 
 function source(text: string, size = 7): ObjectSource {
@@ -54,7 +59,6 @@ describe("readObjects()", () => {
 		const kinds = ["Service", "Pod", "Endpoints", "EndpointSlice", "Node", "Event", "Deployment"];
 		const text = kinds.map((kind) => JSON.stringify({ kind, metadata: { name: "web" } })).join("\n");
 		const { snapshot } = await readObjects([source(text)]);
-		const { Explainer } = await import("../explain/explain.ts");
 		expect(new Explainer(snapshot).explain({ namespace: "default", name: "web" }).service).toBe("default/web");
 	});
 
@@ -80,4 +84,43 @@ describe("readObjects()", () => {
 	])("refuses %j with the place", async (text, says) => {
 		await expect(readObjects([source(text)])).rejects.toThrow(says);
 	});
+});
+
+/** Some value in it, anywhere, is another one, or gone. */
+function mutated(value: unknown, random: SeededRandom): unknown {
+	const pick = (count: number): number => Math.floor(random.next() * count);
+	if (typeof value !== "object" || value === null || random.next() < 0.15) {
+		return [null, undefined, "", "x", -1, 1e9, true, [], {}, [null], [{}], { x: 1 }][pick(12)];
+	}
+	const entries = Object.entries(value);
+	if (entries.length === 0) return null;
+	const at = pick(entries.length);
+	const changed = entries.map(([key, own], index) => [key, index === at ? mutated(own, random) : own] as const);
+	return Array.isArray(value) ? changed.map(([, own]) => own) : Object.fromEntries(changed);
+}
+
+test("what is wrong in objects is explained or refused with the file's name, and crashes nothing", async () => {
+	const seed = 1;
+	const random = new SeededRandom(seed);
+	const worlds = Object.values(EXPLAINED_WORLDS).flatMap(({ fires, near }) => [fires, near]);
+	let refused = 0;
+	for (let run = 0; run < 3_000; run++) {
+		const world = worlds[run % worlds.length] ?? {};
+		const objects = Object.values(world)
+			.flat()
+			.filter((each): each is KubeObject => typeof each === "object");
+		if (JSON.stringify(objects).length > 10_000) continue;
+		const text = JSON.stringify({ kind: "List", items: mutated(objects, random) ?? [] });
+		try {
+			const { snapshot } = await readObjects([source(text, 1 << 16)]);
+			const explainer = new Explainer(snapshot);
+			explainer.explainAll({ kind: "zone", name: "a" });
+			const found = explainer.explain({ namespace: "default", name: "web", from: { kind: "node", name: "n1" } });
+			explanationText(found, { width: 80, isColoured: false });
+		} catch (error) {
+			refused++;
+			expect(String(error), `seed ${seed}, run ${run}: ${text}`).toMatch(/^Error: all\.json: line \d+/);
+		}
+	}
+	expect(refused).toBeGreaterThan(100);
 });

@@ -1,4 +1,6 @@
 /** What `explain` looks at in files: manifests, lists, what kubectl printed of a cluster, however large. */
+import { resourceOfKind } from "../api/resource-table.ts";
+import { decodeObject } from "../api/schema/decode.ts";
 import type { Lease } from "../api/types/coordination.ts";
 import type { Endpoints, Event, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
@@ -123,14 +125,18 @@ class Collected {
 
 	#keep(file: string, line: number, value: Readonly<Record<string, unknown>>): void {
 		const { metadata } = value;
-		if (!isObject(metadata) || typeof metadata["name"] !== "string") return;
+		if (!isObject(metadata) || !isName(metadata["name"]) || isOfOtherGroup(value)) return;
 		const kept = keptFields(value);
 		if (kept === undefined) return;
 		if (this.#count >= OBJECTS_MAX) {
 			throw new Error(`${file}: line ${line}: more than ${OBJECTS_MAX} objects: take one namespace at a time`);
 		}
 		this.#count++;
-		const object = placed(kept);
+		const decoded = decodedObject(kept);
+		if (typeof decoded === "string") {
+			throw new Error(`${file}: line ${line}: ${String(kept["kind"])}/${metadata["name"]}: ${decoded}`);
+		}
+		const object = placed(decoded);
 		this.origins.set(originKey(object.kind, object.metadata.namespace, object.metadata.name), { file, line });
 		const list = this.#byKind.get(object.kind);
 		if (list === undefined) this.#byKind.set(object.kind, [object]);
@@ -166,21 +172,58 @@ function itemKind(listKind: string): string {
 	return listKind === "List" ? "" : listKind.replace(/List$/, "");
 }
 
+/** Of the kinds that are looked at; manifests may leave it out. */
+const API_VERSIONS: ReadonlyMap<string, string> = new Map([
+	["EndpointSlice", "discovery.k8s.io/v1"],
+	["Lease", "coordination.k8s.io/v1"],
+	["Job", "batch/v1"],
+	...["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"].map((kind): [string, string] => [kind, "apps/v1"]),
+]);
+
+/** Other groups have kinds of the same names, such as Service; other versions have other fields. */
+function isOfOtherGroup({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+	return apiVersion !== undefined && apiVersion !== (API_VERSIONS.get(String(kind)) ?? "v1");
+}
+
+/** With the types that the API has; what is wrong otherwise. */
+function decodedObject(object: Record<string, unknown>): Record<string, unknown> | string {
+	const kind = String(object["kind"]);
+	const apiVersion = API_VERSIONS.get(kind) ?? "v1";
+	const schema = resourceOfKind(apiVersion, kind)?.schema;
+	// Of kinds that this project does not serve only the labels of a template are looked at.
+	if (schema === undefined) return { ...object, spec: isObject(object["spec"]) ? object["spec"] : {} };
+	const decoded = decodeObject(schema, object, { apiVersion, kind });
+	return decoded.kind === "wrong" ? decoded.message : decoded.object;
+}
+
 /** A manifest that names no namespace is meant for the default one; what is left out, and always there, is empty. */
 function placed(object: Record<string, unknown>): KubeObject {
-	const { kind, metadata, spec } = object;
-	const isNode = kind === "Node";
-	const filled = {
-		Service: { spec: isObject(spec) ? spec : {} },
-		Pod: { spec: { containers: [], ...(isObject(spec) ? spec : {}) } },
-		Event: { involvedObject: {} },
-	}[String(kind)];
-	// Whatever else is missing, the checks do without.
+	const { kind, metadata } = object;
 	const made: object = {
-		...filled,
 		...object,
-		...(kind === "Event" ? {} : filled),
-		metadata: isNode ? metadata : { namespace: "default", ...(metadata as object) },
+		...filledIn(object),
+		metadata: kind === "Node" ? metadata : { namespace: "default", ...(metadata as object) },
 	};
 	return made as KubeObject;
+}
+
+function filledIn({ kind, spec, involvedObject, endpoints }: Record<string, unknown>): object {
+	switch (kind) {
+		case "Service":
+			return { spec: spec ?? {} };
+		case "Pod":
+			return { spec: { containers: [], ...(spec as object | undefined) } };
+		case "Event":
+			return { involvedObject: involvedObject ?? {} };
+		case "EndpointSlice":
+			return {
+				endpoints: ((endpoints ?? []) as readonly object[]).map((each) => ({ addresses: [], conditions: {}, ...each })),
+			};
+		default:
+			return {};
+	}
+}
+
+function isName(value: unknown): value is string {
+	return typeof value === "string" && value !== "";
 }

@@ -4,6 +4,7 @@ import { EVENTS, LEASES } from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
 import type { Lease } from "../api/types/coordination.ts";
 import type { KubeObject } from "../api/types/meta.ts";
+import { keptFields } from "../explain/kept-fields.ts";
 import { type ClusterSnapshot, LOOKED_AT, snapshotOf } from "../explain/snapshot.ts";
 import type { ApiClient, ListOptions } from "../machinery/api-client.ts";
 
@@ -50,11 +51,36 @@ async function allowed(
 	options: ListOptions,
 ): Promise<readonly KubeObject[] | undefined> {
 	try {
-		return (await client.list(resource, options)).items;
+		return await inPages(client, resource, options);
 	} catch (error) {
 		if (hasReason(error, "Forbidden") || hasReason(error, "NotFound")) return undefined;
+		// The past that the pages are of is gone: what is there now is taken at once.
+		if (hasReason(error, "Expired")) return (await client.list(resource, options)).items.map(abridged);
 		throw error;
 	}
+}
+
+/** As kubectl asks. Of each page only what is looked at stays: a large cluster's Pods are hundreds of megabytes. */
+const PAGE = 500;
+
+async function inPages(client: ApiClient, resource: Resource, options: ListOptions): Promise<readonly KubeObject[]> {
+	const found: KubeObject[] = [];
+	let next: string | undefined;
+	do {
+		const page = await client.list(resource, {
+			...options,
+			limit: PAGE,
+			...(next === undefined ? {} : { continue: next }),
+		});
+		for (const item of page.items) found.push(abridged(item));
+		next = page.continue;
+	} while (next !== undefined);
+	return found;
+}
+
+function abridged(object: KubeObject): KubeObject {
+	const kept: object | undefined = keptFields({ ...object });
+	return (kept as KubeObject | undefined) ?? object;
 }
 
 async function leaderLease(client: ApiClient): Promise<readonly Lease[] | undefined> {
