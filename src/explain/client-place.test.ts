@@ -69,6 +69,16 @@ describe("what is reached", () => {
 		]);
 	});
 
+	test("are told of node by node when nobody asks from anywhere", () => {
+		expect(reached(world(["1 n1"], { internalTrafficPolicy: "Local" }))).toEqual([
+			"on n1: http -> 10.244.0.1:8080 (on n1)",
+			"on other nodes: http -> nothing: dropped, no endpoint is on the node",
+		]);
+		expect(reached(world(["1 n1 a", "2 n3 b"]))).toEqual([
+			"http -> 10.244.0.1:8080 (on n1), 10.244.0.2:8080 (on n3); hints hold by where the client is (--from-zone, --from-node)",
+		]);
+	});
+
 	test("are told of once when all nodes of a zone see the same", () => {
 		expect(reached(world(["1 n1"]), zone("a"))).toEqual(["from zone a: http -> 10.244.0.1:8080 (on n1)"]);
 	});

@@ -60,7 +60,7 @@ function onNode(scene: Scene, origin: ClientOrigin, name: string): ClientPlace {
 	};
 }
 
-function viewOf(scene: Scene, node: string): ProxyView {
+export function viewOf(scene: Scene, node: string): ProxyView {
 	const zone = scene.node(node)?.metadata.labels?.[ZONE_LABEL];
 	return { node, place: { nodeName: node, ...(zone === undefined ? {} : { zone }) } };
 }

@@ -27,13 +27,17 @@ export function controllerFindings(subject: Subject): readonly Finding[] {
 function missing({ namespace, service }: Subject, ready: readonly Pod[]): Finding {
 	return finding(
 		"slices-missing",
-		`${ready.length} Pods are ready, and there is no EndpointSlice for them: the controller does not run, or fails.`,
+		`${ready.length} ${areReady(ready)}, and there is no EndpointSlice for ${ready.length === 1 ? "it" : "them"}: the controller does not run, or fails.`,
 		[{ object: `Service/${service.metadata.name}`, field: "spec.selector" }, ...ready.slice(0, 2).map(readyEvidence)],
 		kubectl(
 			["-n", namespace, "get", "events", "--field-selector", `involvedObject.name=${service.metadata.name}`],
 			"and look at the log of kube-controller-manager",
 		),
 	);
+}
+
+function areReady(pods: readonly Pod[]): string {
+	return pods.length === 1 ? "Pod is ready" : "Pods are ready";
 }
 
 function readyEvidence(pod: Pod): Evidence {
@@ -69,7 +73,9 @@ function addressesOf({ status }: Pod): readonly string[] {
 }
 
 function addressesIn(slices: readonly EndpointSlice[]): ReadonlySet<string> {
-	return new Set(slices.flatMap(({ endpoints }) => (endpoints ?? []).map(({ addresses }) => addresses[0] ?? "")));
+	const found = new Set<string>();
+	for (const { endpoints } of slices) for (const { addresses } of endpoints ?? []) found.add(addresses[0] ?? "");
+	return found;
 }
 
 /** Endpoints of Pods that are not there. */
@@ -77,11 +83,17 @@ function ghostsOf({ scene, slices, pods, namespace }: Subject): readonly string[
 	const { takenMs } = scene.snapshot;
 	// Of a live cluster the lists are not of one moment, and a Pod may have gone between them.
 	if (!scene.has("Pod") || takenMs !== undefined) return [];
-	const matching = new Set(pods.map(({ metadata }) => metadata.name));
-	const names = slices
-		.flatMap(({ endpoints }) => endpoints ?? [])
-		.flatMap(({ targetRef }) => (targetRef?.kind === "Pod" ? [targetRef.name ?? ""] : []));
-	return names.filter((name) => !matching.has(name) && scene.pod(namespace, name) === undefined);
+	const ghosts: string[] = [];
+	let matching: ReadonlySet<string> | undefined;
+	for (const { endpoints } of slices) {
+		for (const { targetRef } of endpoints ?? []) {
+			if (targetRef?.kind !== "Pod") continue;
+			matching ??= new Set(pods.map(({ metadata }) => metadata.name));
+			const { name = "" } = targetRef;
+			if (!matching.has(name) && scene.pod(namespace, name) === undefined) ghosts.push(name);
+		}
+	}
+	return ghosts;
 }
 
 function outOfDate(subject: Subject, unlisted: readonly Pod[], ghosts: readonly string[]): Finding {
@@ -90,7 +102,7 @@ function outOfDate(subject: Subject, unlisted: readonly Pod[], ghosts: readonly 
 		unlisted.length === 0
 			? []
 			: [
-					`${unlisted.length} Pods are ready and in none of them (${few(unlisted.map(({ metadata }) => metadata.name))})`,
+					`${unlisted.length} ${areReady(unlisted)} and in none of them (${few(unlisted.map(({ metadata }) => metadata.name))})`,
 				];
 	const has = ghosts.length === 0 ? [] : [`they list Pods that do not exist (${few(ghosts)})`];
 	const written = slices.flatMap(({ metadata }) => metadata.annotations?.[TRIGGER_TIME_ANNOTATION] ?? []).sort();

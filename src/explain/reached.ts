@@ -1,8 +1,11 @@
 /** What a client would be sent to, by the rules that a service proxy goes by. */
+
+import type { Service } from "../api/types/core.ts";
 import { isExternallyAccessible } from "../plan/service-map/service-ports.ts";
 import type { TablePort, Target } from "../plan/service-map/service-table.ts";
 import { endpointText } from "../plan/service-map/slice-endpoints.ts";
 import { type ClientPlace, type Destination, verdictFor } from "../plan/service-map/verdict.ts";
+import { viewOf } from "./client-place.ts";
 import type { Subject } from "./subject.ts";
 
 const SHOWN_MAX = 8;
@@ -13,21 +16,34 @@ export function reachedLines(subject: Subject): readonly string[] {
 	const tables = subject.tables();
 	const prefix = from.words === "" ? "" : `${from.words}: `;
 	if (tables.every(({ table }) => table.ports.length === 0)) return [`${prefix}${unproxied(subject)}`];
+	if (from.origin === undefined && isLocal(service)) return fromAnyNode(subject);
 	// Nodes of a zone that see the same are told of once.
 	const views = new Map<string, string[]>();
 	for (const { node, table } of tables) {
-		const text = table.ports.flatMap(portLines).join("\n");
+		const text = table.ports.flatMap((port) => portLines(port, from.origin !== undefined)).join("\n");
 		views.set(text, [...(views.get(text) ?? []), ...(node === undefined ? [] : [node])]);
 	}
 	return [...views].flatMap(([text, nodes]) => {
-		const on =
-			views.size === 1 && tables.length > 1
-				? `${prefix}`
-				: tables.length > 1
-					? `${prefix}on ${fewNodes(nodes)}: `
-					: prefix;
+		const on = views.size === 1 ? prefix : `${prefix}on ${fewNodes(nodes)}: `;
 		return text.split("\n").map((line) => `${on}${line}`);
 	});
+}
+
+function isLocal({ spec }: Service): boolean {
+	return spec.internalTrafficPolicy === "Local" || spec.externalTrafficPolicy === "Local";
+}
+
+/** Nobody asks from anywhere, and the node decides: the nodes that have endpoints are told of. */
+function fromAnyNode(subject: Subject): readonly string[] {
+	const { slices, scene } = subject;
+	const names = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ nodeName }) => nodeName ?? []));
+	const nodes = [...new Set(names)].sort().slice(0, SHOWN_MAX);
+	const tables = subject.tables(nodes.map((name) => viewOf(scene, name)));
+	const lines = tables.flatMap(({ node, table }) =>
+		table.ports.flatMap((port) => portLines(port, true)).map((line) => `on ${node}: ${line}`),
+	);
+	const elsewhere = subject.tables().flatMap(({ table }) => table.ports.flatMap((port) => portLines(port, false)));
+	return [...lines, ...elsewhere.map((line) => `on other nodes: ${line}`)];
 }
 
 function fewNodes(nodes: readonly string[]): string {
@@ -47,13 +63,14 @@ function unproxied({ service, slices }: Subject): string {
 	return `${clusterIP === "" ? "once it has a cluster IP" : "by its name"}: ${listed(addresses)}`;
 }
 
-function portLines(port: TablePort): readonly string[] {
+/** @param isPlaced Whether it is known where the client is. */
+function portLines(port: TablePort, isPlaced: boolean): readonly string[] {
 	const name = port.name === "" ? String(port.port) : port.name;
 	const isDual = port.family === "IPv6" ? " (IPv6)" : "";
 	const inside = outcome(port, "cluster-ip", "pod");
 	const outside = isExternallyAccessible(port) ? outcome(port, "external", "other") : inside;
 	return [
-		`${name}${isDual} -> ${inside}${hintText(port)}${skippedText(port)}`,
+		`${name}${isDual} -> ${inside}${hintText(port, isPlaced)}${skippedText(port)}`,
 		...(outside === inside ? [] : [`${name}${isDual}, from outside the cluster -> ${outside}`]),
 	];
 }
@@ -71,7 +88,8 @@ function targetText(target: Target): string {
 	return `${endpointText(target)}${traits.length === 0 ? "" : ` (${traits.join(" ")})`}`;
 }
 
-function hintText({ hints }: TablePort): string {
+function hintText({ hints }: TablePort, isPlaced: boolean): string {
+	if (hints.ignored !== undefined && !isPlaced) return "; hints hold by where the client is (--from-zone, --from-node)";
 	if (hints.ignored !== undefined) return `; hints are ignored: ${hints.ignored}`;
 	return hints.mode === "none" ? "" : `; by hints: ${hints.mode}`;
 }

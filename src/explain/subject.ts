@@ -5,7 +5,7 @@ import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { StringMap } from "../api/types/meta.ts";
 import { planServiceTable, type ServiceTable } from "../plan/service-map/service-table.ts";
 import { endpointSelectorOf } from "../plan/service-selector.ts";
-import type { ClientPlace } from "./client-place.ts";
+import type { ClientPlace, ProxyView } from "./client-place.ts";
 import type { FixTarget } from "./fix.ts";
 import type { Scene } from "./snapshot.ts";
 
@@ -29,8 +29,8 @@ export interface Subject {
 	readonly endpoints: Endpoints | undefined;
 	/** Where the client is. */
 	readonly from: ClientPlace;
-	/** What a proxy there makes of it; several when the client may be on several nodes. */
-	tables(): readonly SubjectTable[];
+	/** What a proxy there makes of it; several when the client may be on several nodes. @param views Default: where the client is. */
+	tables(views?: readonly ProxyView[]): readonly SubjectTable[];
 }
 
 export function subjectOf(scene: Scene, service: Service, from: ClientPlace): Subject {
@@ -49,7 +49,8 @@ export function subjectOf(scene: Scene, service: Service, from: ClientPlace): Su
 		endpoints: scene.endpointsOf(key),
 		from,
 		// Only asked for where somebody looks at where connections go.
-		tables: () => from.views.map(({ node, place }) => ({ node, table: planServiceTable(service, slices, place) })),
+		tables: (views = from.views) =>
+			views.map(({ node, place }) => ({ node, table: planServiceTable(service, slices, place) })),
 	};
 }
 

@@ -169,19 +169,25 @@ export function addresses(count: number): readonly { readonly ip: string }[] {
 	return Array.from({ length: count }, (_, index) => ({ ip: `10.0.${index >> 8}.${index & 255}` }));
 }
 
-/** A node in each zone, and two endpoints: one hinted at zone a, one at zone b. */
+/** A node in each zone, and four endpoints: one on n1, hinted at zone a, the others on n2, hinted at zone b. */
 export function zoned(...zones: readonly string[]): Partial<ClusterSnapshot> {
-	const pods = ["1", "2"].map((at) => pod({ name: `web-${at}`, ip: `10.244.0.${at}` }));
-	const hints = ["a", "b"].map((name, at) => ({
-		addresses: [`10.244.0.${at + 1}`],
+	const places = [1, 2, 3, 4].map((at) => ({
+		name: `web-${at}`,
+		ip: `10.244.0.${at}`,
+		node: at === 1 ? "n1" : "n2",
+		zone: at === 1 ? "a" : "b",
+	}));
+	const endpoints = places.map((place) => ({
+		addresses: [place.ip],
 		conditions: { ready: true },
-		hints: { forZones: [{ name }] },
+		nodeName: place.node,
+		hints: { forZones: [{ name: place.zone }] },
 	}));
 	return {
 		services: [web({ trafficDistribution: "PreferSameZone" })],
-		pods,
-		nodes: zones.map((zone, index) => node(`n${index + 1}`, zone)),
-		slices: [slice({ more: { endpoints: [...hints, ...hints.slice(1), ...hints.slice(1)] } })],
+		pods: places.map((place) => pod({ name: place.name, ip: place.ip, spec: { nodeName: place.node } })),
+		nodes: zones.map((name, index) => node(`n${index + 1}`, name)),
+		slices: [slice({ more: { endpoints } })],
 	};
 }
 

@@ -102,7 +102,7 @@ export const TRAFFIC_WORLDS: Readonly<Record<string, ExplainedWorld>> = {
 		from: { kind: "node", name: "n1" },
 	},
 	"hints-concentrate": {
-		fires: zoned("a", "a", "a", "b"),
+		fires: zoned("a", "b", "a", "a"),
 		near: zoned("a", "b", "b", "b"),
 	},
 	"local-on-some-nodes": {
