@@ -40,7 +40,7 @@ function placed({ slices }: Subject): readonly Placed[] {
 function nodeFindings(subject: Subject): readonly Finding[] {
 	const { scene } = subject;
 	if (!scene.has("Node") || scene.snapshot.nodes.length === 0) return [];
-	const names = [...new Set(placed(subject).map(({ nodeName }) => nodeName))].filter((name) => name !== "");
+	const names = nodeNames(subject);
 	const missing = names.filter((name) => scene.node(name) === undefined);
 	const unready = names.flatMap((name) => scene.node(name) ?? []).filter((node) => !isReadyNode(node));
 	return [
@@ -56,6 +56,13 @@ function nodeFindings(subject: Subject): readonly Finding[] {
 				]),
 		...(unready.length === 0 ? [] : [nodesNotReady(unready)]),
 	];
+}
+
+function nodeNames({ slices }: Subject): readonly string[] {
+	const names = new Set<string>();
+	for (const { endpoints } of slices)
+		for (const { nodeName = "" } of endpoints ?? []) if (nodeName !== "") names.add(nodeName);
+	return [...names];
 }
 
 function nodesNotReady(nodes: readonly Node[]): Finding {
@@ -82,8 +89,9 @@ function localPolicies(subject: Subject): readonly Finding[] {
 		...(internalTrafficPolicy === "Local" ? ["internalTrafficPolicy"] : []),
 		...(externalTrafficPolicy === "Local" ? ["externalTrafficPolicy"] : []),
 	];
+	if (policies.length === 0) return [];
 	const ready = placed(subject).filter(({ isReady }) => isReady);
-	if (policies.length === 0 || ready.length === 0) return [];
+	if (ready.length === 0) return [];
 	const evidence = policies.map((field) => ({ object: serviceName(subject), field: `spec.${field}`, value: "Local" }));
 	const homeless = ready.filter(({ nodeName }) => nodeName === "");
 	if (homeless.length === ready.length) {
@@ -150,8 +158,9 @@ function outside(subject: Subject): readonly Finding[] {
 
 function hints(subject: Subject): readonly Finding[] {
 	const asked = askedBy(subject);
+	if (asked === undefined) return [];
 	const ready = placed(subject).filter(({ isReady }) => isReady);
-	if (asked === undefined || ready.length === 0) return [];
+	if (ready.length === 0) return [];
 	if (ready.every(({ hasHints }) => !hasHints)) {
 		const text = `Hints are asked for (${asked.field}: ${asked.value}), and no endpoint has any: traffic goes to all zones. Nodes without a zone, or too few endpoints for the zones, are the usual reasons.`;
 		const look = kubectl(["get", "nodes", "-L", ZONE_LABEL], "Events with reason TopologyAwareHintsDisabled say why");
