@@ -17,7 +17,17 @@ const READY = [{ type: "Ready", status: "True" }];
 const CONTAINERS = [{ name: "c", ports: [{ containerPort: 8080 }] }];
 const LABELS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
 
-const snapshot = { services: [], pods: [], slices: [], endpoints: [], nodes: [], workloads: [], missing: [] };
+const snapshot = {
+	services: [],
+	pods: [],
+	slices: [],
+	endpoints: [],
+	nodes: [],
+	workloads: [],
+	events: [],
+	leases: [],
+	missing: [],
+};
 snapshot.nodes.push({ kind: "Node", metadata: { name: "n1" } });
 for (let index = 0; index < NAMESPACES * perNamespace; index++) {
 	const namespace = `ns-${index % NAMESPACES}`;

@@ -1,23 +1,27 @@
 /** `sliceplane explain svc/NAME`: why has this Service no, or wrong, endpoints? */
 import { type Command, Option } from "commander";
+import type { ClientOrigin } from "../explain/client-place.ts";
 import type { Explanation } from "../explain/explain.ts";
-import type { ClusterSnapshot } from "../explain/snapshot.ts";
+import type { InputFlags } from "./explain-input.ts";
+import { EXPLAIN_FORMS, type ExplainForm } from "./explain-output.ts";
 import { collect } from "./flag-values.ts";
-import { manifestText } from "./manifest-text.ts";
 import { UsageError } from "./usage-error.ts";
 
-interface ExplainFlags {
-	readonly namespace: string;
+interface ExplainFlags extends InputFlags {
 	readonly allNamespaces?: boolean;
-	readonly filename?: readonly string[];
 	readonly fromNode?: string;
-	readonly output: "text" | "json";
-	readonly kubeconfig?: string;
-	readonly context?: string;
+	readonly fromZone?: string;
+	readonly fromPod?: string;
+	readonly output: ExplainForm;
 }
 
-const WIDTH_DEFAULT = 100;
-const WIDTH_MIN = 40;
+const EXAMPLES = `
+Example:
+  $ sliceplane explain svc/web
+  $ sliceplane explain svc/web --from-pod client-0
+  $ sliceplane explain -A -o junit > explain.xml
+  $ kubectl get svc,pods,endpointslices,events -o json | sliceplane explain svc/web -f -
+`;
 
 export function addExplainCommand(root: Command, setStatus: (status: number) => void): void {
 	root
@@ -27,32 +31,42 @@ export function addExplainCommand(root: Command, setStatus: (status: number) => 
 				"Exit status 0: nothing in the way, 1: something is, 2: wrong usage.",
 		)
 		.argument("[svc/NAME]", "the Service; none with -A")
-		.option("-n, --namespace <name>", "its namespace", "default")
+		.option("-n, --namespace <name>", "its namespace (default: default; of a scenario demo)")
 		.option("-A, --all-namespaces", "every Service, those in trouble first")
 		.option(
 			"-f, --filename <file>",
-			"look at files (kubectl get -o yaml) instead of a cluster; - is stdin; may be repeated",
+			"look at files (kubectl get -o json or yaml), or at the end of a scenario, instead of a cluster; - is stdin; may be repeated",
 			collect,
 		)
-		.option("--from-node <name>", "the node of the client that asks")
-		.addOption(new Option("-o, --output <form>", "how to print").choices(["text", "json"]).default("text"))
+		.addOption(new Option("--from-node <name>", "the node of the client that asks").conflicts(["fromZone", "fromPod"]))
+		.addOption(new Option("--from-zone <name>", "the zone of the client that asks").conflicts(["fromNode", "fromPod"]))
+		.option("--from-pod <name>", "the Pod that asks: NAME, in the Service's namespace, or NAMESPACE/NAME")
+		.addOption(new Option("-o, --output <form>", "how to print").choices(EXPLAIN_FORMS).default("text"))
 		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
 		.option("--context <name>", "context in the kubeconfig")
-		.addHelpText(
-			"after",
-			"\nExample:\n  $ sliceplane explain svc/web\n  $ kubectl get svc,pods,endpointslices -o yaml | sliceplane explain svc/web -f -\n",
-		)
+		.addHelpText("after", EXAMPLES)
 		.action(async (target: string | undefined, flags: ExplainFlags) => setStatus(await explain(target, flags)));
 }
 
 async function explain(target: string | undefined, flags: ExplainFlags): Promise<number> {
 	const name = serviceNamed(target, flags.allNamespaces === true);
+	checkPod(flags.fromPod);
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { Explainer } = await import("../explain/explain.ts");
-	const explainer = new Explainer(await snapshotOf(flags));
-	const from = flags.fromNode === undefined ? {} : { fromNode: flags.fromNode };
-	if (name === undefined) return printAll(explainer.explainAll(flags.fromNode), flags);
-	return printOne(explainer.explain({ namespace: flags.namespace, name, ...from }), flags);
+	const { explainInput } = await import("./explain-input.ts");
+	const { printExplanation, printExplanations } = await import("./explain-output.ts");
+	const input = await explainInput(flags);
+	const { namespace, snapshot } = input;
+	const explainer = new Explainer(snapshot);
+	const from = originOf(flags, namespace);
+	if (name === undefined) {
+		const all = explainer.explainAll(from);
+		await printExplanations(all, flags.output, input);
+		return all.some(isTrouble) ? 1 : 0;
+	}
+	const one = explainer.explain({ namespace, name, ...(from === undefined ? {} : { from }) });
+	await printExplanation(one, flags.output, input);
+	return isTrouble(one) ? 1 : 0;
 }
 
 /** @throws {UsageError} */
@@ -66,41 +80,18 @@ function serviceNamed(target: string | undefined, isAll: boolean): string | unde
 	return name;
 }
 
-async function snapshotOf({ filename, ...cluster }: ExplainFlags): Promise<ClusterSnapshot> {
-	const { readCluster, readFiles } = await import("../wiring/read-snapshot.ts");
-	if (filename !== undefined) {
-		const files = await Promise.all(filename.map(async (file) => ({ file, text: await manifestText(file) })));
-		return readFiles(files);
-	}
-	const { clusterClient } = await import("../wiring/cluster-client.ts");
-	const client = await clusterClient({ ...cluster, files: process.env["KUBECONFIG"] });
-	try {
-		return await readCluster(client);
-	} finally {
-		client.close();
-	}
+/** @throws {UsageError} */
+function checkPod(pod: string | undefined): void {
+	if (pod === undefined || /^(?:[^/]+\/)?[^/]+$/.test(pod)) return;
+	throw new UsageError(`--from-pod ${pod}: want NAME or NAMESPACE/NAME, such as default/client-0`);
 }
 
-function textOptions() {
-	const { columns, isTTY } = process.stdout;
-	return {
-		width: Math.max(WIDTH_MIN, columns ?? WIDTH_DEFAULT),
-		isColoured: isTTY === true && !process.env["NO_COLOR"],
-	};
-}
-
-async function printOne(explanation: Explanation, { output }: ExplainFlags): Promise<number> {
-	const { explanationText } = await import("../explain/render.ts");
-	const text = output === "json" ? `${JSON.stringify(explanation)}\n` : explanationText(explanation, textOptions());
-	process.stdout.write(text);
-	return isTrouble(explanation) ? 1 : 0;
-}
-
-async function printAll(all: readonly Explanation[], { output }: ExplainFlags): Promise<number> {
-	const { verdictText } = await import("../explain/render.ts");
-	if (output === "json") process.stdout.write(`${JSON.stringify(all)}\n`);
-	else for (const each of all) process.stdout.write(`${each.service}: ${verdictText(each, textOptions())}\n`);
-	return all.some(isTrouble) ? 1 : 0;
+function originOf({ fromNode, fromZone, fromPod }: ExplainFlags, namespace: string): ClientOrigin | undefined {
+	if (fromNode !== undefined) return { kind: "node", name: fromNode };
+	if (fromZone !== undefined) return { kind: "zone", name: fromZone };
+	if (fromPod === undefined) return undefined;
+	const [name = "", own = namespace] = fromPod.split("/").reverse();
+	return { kind: "pod", namespace: own, name };
 }
 
 function isTrouble({ cause }: Explanation): boolean {

@@ -80,16 +80,22 @@ export class HttpClient implements ApiClient {
 
 	async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
 		const { namespace = "", labelSelector, fieldSelector, resourceVersion, signal } = options;
-		const query = queryText({ labelSelector, fieldSelector, resourceVersion });
+		const limit = options.limit === undefined ? undefined : String(options.limit);
+		const query = queryText({ labelSelector, fieldSelector, resourceVersion, limit, continue: options.continue });
 		const list = await this.#json({ method: "GET", path: resourcePath(resource, { namespace }) + query, signal });
-		const version = isObject(list["metadata"]) ? list["metadata"]["resourceVersion"] : undefined;
+		const metadata = isObject(list["metadata"]) ? list["metadata"] : {};
+		const { resourceVersion: version, continue: more } = metadata;
 		const items = list["items"] ?? [];
 		if (typeof version !== "string" || !Array.isArray(items)) {
 			throw new TransportError("malformed", `The answer to a list of ${resource.plural} is not a list`);
 		}
 		// Items of a typed list say neither kind nor apiVersion: the list does.
 		const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-		return { items: deepFreeze(items.map((item: T) => ({ ...kind, ...item }))), resourceVersion: version };
+		return {
+			items: deepFreeze(items.map((item: T) => ({ ...kind, ...item }))),
+			resourceVersion: version,
+			...(typeof more === "string" && more !== "" ? { continue: more } : {}),
+		};
 	}
 
 	async *watch<T extends KubeObject>(

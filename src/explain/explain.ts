@@ -5,36 +5,26 @@
  *     // "No Pod in namespace default has the labels of the selector app=wbe. ..."
  */
 import type { EndpointSlice } from "../api/types/discovery.ts";
-import {
-	ENDPOINTSLICE_CONTROLLER,
-	ENDPOINTSLICEMIRRORING_CONTROLLER,
-	SERVICE_NAME_LABEL,
-	SLICE_MANAGED_BY_LABEL,
-} from "../api/well-known.ts";
-import { isTerminating } from "../plan/pod-facts.ts";
-import { endpointText } from "../plan/service-map/slice-endpoints.ts";
-import { type Finding, finding } from "./finding.ts";
+import { SERVICE_NAME_LABEL } from "../api/well-known.ts";
+import { type ChainStep, chainOf } from "./chain.ts";
+import { type ClientOrigin, type ClientPlace, clientPlace } from "./client-place.ts";
+import { type Finding, few, finding } from "./finding.ts";
+import { kubectl } from "./fix.ts";
 import { manualFindings } from "./manual-checks.ts";
 import { nameFindings } from "./name-checks.ts";
-import { podFindings, stateText } from "./pod-checks.ts";
+import { podFindings } from "./pod-checks.ts";
 import { portFindings } from "./port-checks.ts";
 import { selectorFindings } from "./selector-checks.ts";
 import { sliceFindings } from "./slice-checks.ts";
 import { type ClusterSnapshot, Scene } from "./snapshot.ts";
-import { type Subject, selectorText, subjectOf } from "./subject.ts";
+import { type Subject, subjectOf } from "./subject.ts";
 import { trafficFindings } from "./traffic-checks.ts";
 
 export interface ExplainTarget {
 	readonly namespace: string;
 	readonly name: string;
-	/** The node of the client that asks; what is local there, and which hints hold. */
-	readonly fromNode?: string;
-}
-
-/** One link from the Service to what answers: what there is, in a line. */
-export interface ChainStep {
-	readonly link: "Service" | "selector" | "Pods" | "ports" | "EndpointSlices" | "reached";
-	readonly text: string;
+	/** Where the client is that asks: what is local there, and which hints hold. */
+	readonly from?: ClientOrigin;
 }
 
 export interface Explanation {
@@ -44,6 +34,7 @@ export interface Explanation {
 	readonly cause: Finding | undefined;
 	/** All of them, the one that decides first. */
 	readonly findings: readonly Finding[];
+	/** Empty in lists of many. */
 	readonly chain: readonly ChainStep[];
 	/** Kinds that were not looked at. */
 	readonly missing: readonly string[];
@@ -62,34 +53,30 @@ export class Explainer {
 	}
 
 	/** Every Service, those in trouble first; without the chain of each. */
-	explainAll(fromNode?: string): readonly Explanation[] {
+	explainAll(from?: ClientOrigin): readonly Explanation[] {
+		const place = clientPlace(this.#scene, from);
 		const all = this.#scene.snapshot.services.map(({ metadata }) =>
-			this.#found({
-				namespace: metadata.namespace ?? "",
-				name: metadata.name,
-				...(fromNode === undefined ? {} : { fromNode }),
-			}),
+			this.#found(metadata.namespace ?? "", metadata.name, place),
 		);
 		return all.sort((a, b) => weight(a) - weight(b));
 	}
 
 	explain(target: ExplainTarget): Explanation {
-		const found = this.#found(target);
+		const place = clientPlace(this.#scene, target.from);
+		const found = this.#found(target.namespace, target.name, place);
 		const service = this.#scene.service(found.service);
-		if (service === undefined) return found;
-		const subject = subjectOf(this.#scene, service, target.fromNode);
-		return { ...found, chain: chainOf(subject, this.#scene.snapshot.slices.length > 0) };
+		return service === undefined ? found : { ...found, chain: chainOf(subjectOf(this.#scene, service, place)) };
 	}
 
-	#found({ namespace, name, fromNode }: ExplainTarget): Explanation {
+	#found(namespace: string, name: string, place: ClientPlace): Explanation {
 		const key = `${namespace}/${name}`;
 		const { missing } = this.#scene.snapshot;
 		const service = this.#scene.service(key);
 		if (service === undefined) {
-			const findings = [absent(namespace, name), ...leftOver(this.#scene.slicesOf(key))];
+			const findings = [absent(this.#scene, namespace, name), ...leftOver(this.#scene.slicesOf(key))];
 			return { service: key, cause: findings[0], findings, chain: [], missing };
 		}
-		const subject = subjectOf(this.#scene, service, fromNode);
+		const subject = subjectOf(this.#scene, service, place);
 		const findings = CHECKS.flatMap((check) => check(subject)).sort((a, b) => RANK[a.severity] - RANK[b.severity]);
 		const cause = findings.find(decides);
 		const sorted = cause === undefined ? findings : [cause, ...findings.filter((each) => each !== cause)];
@@ -119,98 +106,23 @@ function weight({ cause, findings }: Explanation): number {
 	return findings.some(({ severity }) => severity === "warning") ? 1 : 2;
 }
 
-function absent(namespace: string, name: string): Finding {
+function absent(scene: Scene, namespace: string, name: string): Finding {
+	const elsewhere = scene.snapshot.services.filter(({ metadata }) => metadata.name === name);
+	const others = elsewhere.map(({ metadata }) => metadata.namespace ?? "").sort();
+	const there = others.length === 0 ? "" : ` There is one in ${few(others)}.`;
 	return finding(
 		"service-does-not-exist",
-		`There is no Service ${name} in namespace ${namespace}.`,
+		`There is no Service ${name} in namespace ${namespace}.${there}`,
 		[{ object: `Service/${name}`, field: "metadata.namespace", value: namespace }],
-		`kubectl get services -A | grep ${name}`,
+		kubectl(["get", "services", "-A", "--field-selector", `metadata.name=${name}`]),
 	);
 }
 
 function leftOver(slices: readonly EndpointSlice[]): readonly Finding[] {
 	const [first] = slices;
 	if (first === undefined) return [];
-	const text = `EndpointSlice/${first.metadata.name} is labelled for the Service that is not there.`;
-	return [
-		finding(
-			"slice-left-over",
-			text,
-			[{ object: `EndpointSlice/${first.metadata.name}`, field: "metadata.labels" }],
-			`kubectl -n ${first.metadata.namespace} delete endpointslice ${first.metadata.name}`,
-		),
-	];
-}
-
-const SHOWN_MAX = 8;
-
-function chainOf(subject: Subject, hasSlices: boolean): readonly ChainStep[] {
-	const { service, selector, pods, slices, fromNode } = subject;
-	const { type = "ClusterIP", clusterIP = "", externalName = "", ports = [] } = service.spec;
-	const address = type === "ExternalName" ? externalName : clusterIP || "no cluster IP";
-	const numbers = ports.map(
-		({ name = "", port, protocol = "TCP", nodePort }) =>
-			`${name === "" ? "" : `${name} `}${port}${nodePort === undefined ? "" : `:${nodePort}`}/${protocol}`,
-	);
-	const steps: ChainStep[] = [
-		{
-			link: "Service",
-			text: `${type} ${address}, ${numbers.length === 0 ? "no ports" : `ports ${numbers.join(", ")}`}`,
-		},
-	];
-	if (type === "ExternalName") return steps;
-	steps.push({
-		link: "selector",
-		text: selector === undefined ? "none: endpoints are made by hand" : selectorText(selector),
-	});
-	if (selector !== undefined && subject.scene.has("Pod"))
-		steps.push({ link: "Pods", text: shown(pods.map(podText), "none") });
-	if (hasSlices || slices.length > 0)
-		steps.push({ link: "EndpointSlices", text: shown(slices.flatMap(sliceTexts), "none") });
-	const reached = subject.table().ports.map(({ name, port, cluster, local, isInternalLocal }) => {
-		const targets = fromNode !== undefined && isInternalLocal ? local : cluster;
-		return `${name === "" ? port : name} -> ${shown(targets.map(endpointText), "nothing")}`;
-	});
-	steps.push({
-		link: "reached",
-		text: `${fromNode === undefined ? "" : `from ${fromNode}: `}${reached.join("; ") || "nothing"}`,
-	});
-	return steps;
-}
-
-function shown(texts: readonly string[], none: string): string {
-	if (texts.length === 0) return none;
-	const rest = texts.length - SHOWN_MAX;
-	return `${texts.slice(0, SHOWN_MAX).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-}
-
-function podText(pod: Subject["pods"][number]): string {
-	const ready = pod.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True" ? "ready" : "not ready";
-	const { podIP = "no address" } = pod.status ?? {};
-	return `${stateText(pod)}, ${isTerminating(pod) ? "terminating, " : ""}${ready}, ${podIP}`;
-}
-
-function sliceTexts(slice: EndpointSlice): readonly string[] {
-	const { metadata, endpoints, ports, addressType } = slice;
-	const numbers = (ports ?? []).map(({ name, port }) => `${name ?? ""}:${port ?? "*"}`).join(" ");
-	const list = (endpoints ?? []).slice(0, SHOWN_MAX).map(endpointWords);
-	const rest = (endpoints ?? []).length - list.length;
-	const more = rest > 0 ? ` and ${rest} more` : "";
-	const kind = `${addressType}${numbers === "" ? "" : ` ${numbers}`}${keeperOf(slice)}`;
-	return [`${metadata.name} (${kind}): ${list.join(" ") || "empty"}${more}`];
-}
-
-function endpointWords({ addresses, conditions, targetRef }: NonNullable<EndpointSlice["endpoints"]>[number]): string {
-	const target = targetRef?.name === undefined ? "" : ` (${targetRef.kind}/${targetRef.name})`;
-	return `${addresses[0]}${target}${conditions.ready === false ? " (not ready)" : ""}`;
-}
-
-/** Who makes the slice, and of what. */
-function keeperOf({ metadata }: EndpointSlice): string {
-	const manager = metadata.labels?.[SLICE_MANAGED_BY_LABEL];
-	if (manager === ENDPOINTSLICE_CONTROLLER) return "";
-	if (manager === ENDPOINTSLICEMIRRORING_CONTROLLER) {
-		return `, a copy of Endpoints/${metadata.labels?.[SERVICE_NAME_LABEL] ?? ""}`;
-	}
-	return manager === undefined ? ", of nobody known" : `, of ${manager}`;
+	const { name, namespace = "" } = first.metadata;
+	const at = { object: `EndpointSlice/${name}`, field: `metadata.labels[${SERVICE_NAME_LABEL}]` };
+	const text = `EndpointSlice/${name} is labelled for the Service that is not there.`;
+	return [finding("slice-left-over", text, [at], kubectl(["-n", namespace, "delete", "endpointslice", name]))];
 }

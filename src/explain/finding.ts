@@ -1,9 +1,12 @@
 /** One thing that was found, with what shows it and what to do. */
 import { type CodeName, codeOf, type Severity } from "./codes.ts";
+import { advice, type Fix } from "./fix.ts";
 
 /** Where it can be seen: `Service/web`, a field path, and the value there. */
 export interface Evidence {
 	readonly object: string;
+	/** When it is not the Service's. */
+	readonly namespace?: string;
 	readonly field?: string;
 	readonly value?: string;
 }
@@ -15,17 +18,36 @@ export interface Finding {
 	/** A sentence about this very Service. */
 	readonly text: string;
 	readonly evidence: readonly Evidence[];
-	/** A command, or what to change. */
-	readonly fix?: string;
+	readonly fix?: Fix;
 }
 
-export function finding(name: CodeName, text: string, evidence: readonly Evidence[], fix?: string): Finding {
+/** @param fix Words alone are advice. */
+export function finding(name: CodeName, text: string, evidence: readonly Evidence[], fix?: Fix | string): Finding {
 	const { code, severity } = codeOf(name);
-	return { code, name, severity, text, evidence, ...(fix === undefined ? {} : { fix }) };
+	return {
+		code,
+		name,
+		severity,
+		text,
+		evidence,
+		...(fix === undefined ? {} : { fix: typeof fix === "string" ? advice(fix) : fix }),
+	};
 }
 
 /** Names of a list, of which only the first few are told. */
 export function few(names: readonly string[], most = 3): string {
 	const shown = names.slice(0, most).join(", ");
 	return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}
+
+/** What a Service is shown as: an error decides, a warning counts, the rest is well. */
+export function shownSeverity({
+	cause,
+	findings,
+}: {
+	readonly cause: Finding | undefined;
+	readonly findings: readonly Finding[];
+}): "error" | "warning" | "ok" {
+	if (cause?.severity === "error") return "error";
+	return cause === undefined && findings.some(({ severity }) => severity === "warning") ? "warning" : "ok";
 }

@@ -1,18 +1,29 @@
 /** Endpoints that somebody makes by hand: are they there, mirrored, and do their ports meet the Service's? */
 import type { Endpoints } from "../api/types/core.ts";
-import { LEADER_ANNOTATION, OVER_CAPACITY_ANNOTATION, SKIP_MIRROR_LABEL } from "../api/well-known.ts";
+import type { EndpointSlice } from "../api/types/discovery.ts";
+import {
+	ENDPOINTSLICE_CONTROLLER,
+	ENDPOINTSLICEMIRRORING_CONTROLLER,
+	LEADER_ANNOTATION,
+	OVER_CAPACITY_ANNOTATION,
+	SKIP_MIRROR_LABEL,
+	SLICE_MANAGED_BY_LABEL,
+} from "../api/well-known.ts";
 import { mayBeMirrored } from "../plan/mirroring/eligibility.ts";
 import { type Finding, few, finding } from "./finding.ts";
+import { kubectl, patchFix } from "./fix.ts";
+import { slicesMeantFor } from "./meant-slices.ts";
 import { type Subject, serviceName } from "./subject.ts";
 
 export function manualFindings(subject: Subject): readonly Finding[] {
 	const { service, selector, endpoints } = subject;
 	if (service.spec.type === "ExternalName") return [];
 	const shared = [...bothLists(subject), ...overCapacity(endpoints)];
-	if (selector !== undefined) return shared;
+	if (selector !== undefined) return [...portNames(subject), ...shared];
 	return [
 		...nothing(subject),
 		...notMirrored(subject),
+		...mirroredInPart(subject),
 		...portNames(subject),
 		...otherNamespaces(subject),
 		...targetPorts(subject),
@@ -26,22 +37,14 @@ function endpointsName({ metadata }: Endpoints): string {
 
 function nothing(subject: Subject): readonly Finding[] {
 	const { scene, slices, endpoints, namespace, service } = subject;
+	const { name } = service.metadata;
 	if (!scene.has("EndpointSlice") || !scene.has("Endpoints")) return [];
 	const isEmpty =
 		slices.every((slice) => (slice.endpoints ?? []).length === 0) && (endpoints?.subsets ?? []).length === 0;
-	if (!isEmpty || slices.length > 0) return [];
-	const { name } = service.metadata;
-	const unlabelled = scene.snapshot.slices.some(
-		({ metadata }) =>
-			metadata.namespace === namespace && (metadata.name === name || metadata.name.startsWith(`${name}-`)),
-	);
-	// That finding says more.
-	if (unlabelled) return [];
-	const others = scene.snapshot.endpoints.filter(
-		({ metadata, subsets = [] }) =>
-			metadata.namespace === namespace &&
-			subsets.length > 0 &&
-			scene.service(`${namespace}/${metadata.name}`) === undefined,
+	// A finding of a slice that is meant says more.
+	if (!isEmpty || slices.length > 0 || slicesMeantFor(subject).length > 0) return [];
+	const others = (scene.namespaced().endpoints.get(namespace) ?? []).filter(
+		({ metadata, subsets = [] }) => subsets.length > 0 && scene.service(`${namespace}/${metadata.name}`) === undefined,
 	);
 	const text = `The Service has no selector, and there are no EndpointSlices and no Endpoints of the name ${name}.`;
 	const missing = finding(
@@ -64,28 +67,94 @@ function underAnotherName(others: readonly Endpoints[], name: string): Finding {
 	);
 }
 
+/** What keeps hand-made Endpoints out of mirroring. */
+function exclusion({ metadata }: Endpoints) {
+	const { labels, annotations } = metadata;
+	if (labels?.[SKIP_MIRROR_LABEL] === "true") {
+		const value = `${SKIP_MIRROR_LABEL}=true`;
+		return { kind: "labels", key: SKIP_MIRROR_LABEL, value, rule: `label ${value}` } as const;
+	}
+	if (annotations?.[LEADER_ANNOTATION] === undefined) return undefined;
+	const rule = `annotation ${LEADER_ANNOTATION}, which marks the lock of a leader election`;
+	return { kind: "annotations", key: LEADER_ANNOTATION, value: LEADER_ANNOTATION, rule } as const;
+}
+
+function addressCount({ subsets = [] }: Endpoints): number {
+	return subsets.reduce(
+		(sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length,
+		0,
+	);
+}
+
+/** Of a Service without selector: what becomes of its Endpoints. */
+export function mirroringText({ endpoints, slices }: Subject): readonly string[] {
+	if (endpoints === undefined) return [];
+	const rule = exclusion(endpoints)?.rule;
+	const copies = slices.filter(
+		({ metadata }) => metadata.labels?.[SLICE_MANAGED_BY_LABEL] === ENDPOINTSLICEMIRRORING_CONTROLLER,
+	);
+	const how =
+		rule === undefined
+			? `copied to ${copies.length === 0 ? "nothing yet" : few(copies.map(({ metadata }) => metadata.name))}`
+			: `not mirrored: ${rule}`;
+	return [`${endpointsName(endpoints)}: ${addressCount(endpoints)} addresses, ${how}`];
+}
+
 function notMirrored(subject: Subject): readonly Finding[] {
-	const { endpoints, slices, namespace } = subject;
-	if (
-		endpoints === undefined ||
-		slices.length > 0 ||
-		(endpoints.subsets ?? []).length === 0 ||
-		mayBeMirrored(endpoints)
-	)
-		return [];
-	const { labels, annotations } = endpoints.metadata;
-	const why =
-		labels?.[SKIP_MIRROR_LABEL] === "true"
-			? { field: "metadata.labels", value: `${SKIP_MIRROR_LABEL}=true` }
-			: annotations?.[LEADER_ANNOTATION] === undefined
-				? { field: "metadata.labels", value: "of the Endpoints controller" }
-				: { field: "metadata.annotations", value: LEADER_ANNOTATION };
+	const { endpoints, slices, namespace, scene } = subject;
+	if (endpoints === undefined || slices.length > 0 || addressCount(endpoints) === 0) return [];
+	const { name } = endpoints.metadata;
+	const target = { kind: "Endpoints", namespace, name };
+	const why = mayBeMirrored(endpoints) ? undefined : exclusion(endpoints);
+	if (why !== undefined) {
+		const at = { object: endpointsName(endpoints), field: `metadata.${why.kind}`, value: why.value };
+		return [
+			finding(
+				"endpoints-not-mirrored",
+				`${endpointsName(endpoints)} is left out of mirroring by its ${why.rule}, so there are no EndpointSlices, and proxies read nothing else.`,
+				[at],
+				patchFix(target, { metadata: { [why.kind]: { [why.key]: null } } }, "or make EndpointSlices of them"),
+			),
+		];
+	}
+	// Manifests on their own have not been mirrored by anyone yet.
+	if (!scene.has("EndpointSlice")) return [];
 	return [
 		finding(
-			"endpoints-not-mirrored",
-			`${endpointsName(endpoints)} is left out of mirroring (${why.value}), so there are no EndpointSlices, and proxies read nothing else.`,
-			[{ object: endpointsName(endpoints), ...why }],
-			`take it away (kubectl -n ${namespace} edit endpoints ${endpoints.metadata.name}), or make EndpointSlices`,
+			"mirrored-slices-missing",
+			`${endpointsName(endpoints)} may be mirrored, and there is no EndpointSlice of it: the mirroring controller does not run, or fails.`,
+			[{ object: endpointsName(endpoints), field: "subsets" }],
+			kubectl(
+				[
+					"-n",
+					namespace,
+					"get",
+					"events",
+					"--field-selector",
+					`involvedObject.kind=Endpoints,involvedObject.name=${name}`,
+				],
+				"and look at the log of kube-controller-manager",
+			),
+		),
+	];
+}
+
+/** `--mirroring-max-endpoints-per-subset` at its default. */
+const MIRRORED_MAX = 1_000;
+
+function mirroredInPart({ endpoints }: Subject): readonly Finding[] {
+	if (endpoints === undefined || !mayBeMirrored(endpoints)) return [];
+	const sizes = (endpoints.subsets ?? []).map(
+		({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length,
+	);
+	const most = Math.max(0, ...sizes);
+	if (most <= MIRRORED_MAX) return [];
+	return [
+		finding(
+			"mirroring-over-capacity",
+			`A subset of ${endpointsName(endpoints)} has ${most} addresses, and the first ${MIRRORED_MAX} of a subset are mirrored: the rest gets no traffic.`,
+			[{ object: endpointsName(endpoints), field: `subsets[${sizes.indexOf(most)}].addresses`, value: String(most) }],
+			"make EndpointSlices instead, with the label kubernetes.io/service-name: they have no such limit",
 		),
 	];
 }
@@ -96,23 +165,30 @@ function portWord(name: string): string {
 }
 
 function portNames(subject: Subject): readonly Finding[] {
-	const { service, slices, endpoints } = subject;
-	const used = slices.filter((slice) => (slice.endpoints ?? []).length > 0);
-	if (used.length === 0) return [];
+	const { service, slices, endpoints, selector } = subject;
+	// Beside a selector those of the controller are as they should be, and others are somebody's own.
+	const byHand =
+		selector === undefined ? slices : slices.filter((slice) => managerOf(slice) !== ENDPOINTSLICE_CONTROLLER);
+	const used = byHand.filter((slice) => (slice.endpoints ?? []).length > 0);
+	const [first] = used;
+	if (first === undefined) return [];
 	const offered = new Set(
-		used.flatMap(({ ports }) => (ports ?? []).map(({ name, protocol = "TCP" }) => `${protocol}/${name ?? ""}`)),
+		used.flatMap(({ ports }) => (ports ?? []).map(({ name, protocol }) => `${protocol ?? "TCP"}/${name ?? ""}`)),
 	);
 	const missing = (service.spec.ports ?? []).filter(
 		({ name = "", protocol = "TCP" }) => !offered.has(`${protocol}/${name}`),
 	);
 	if (missing.length === 0) return [];
-	const source = endpoints === undefined ? `EndpointSlice/${used[0]?.metadata.name}` : endpointsName(endpoints);
+	const source =
+		endpoints === undefined || selector !== undefined
+			? `EndpointSlice/${first.metadata.name}`
+			: endpointsName(endpoints);
 	const has = [...offered].map((text) => portWord(text.slice(text.indexOf("/") + 1)));
-	const text = `Port ${missing.map(({ name = "" }) => portWord(name)).join(", ")} of the Service leads nowhere: ports of ${source} are ${has.join(", ")}. Names and protocols must be the same.`;
+	const names = missing.map(({ name = "" }) => portWord(name)).join(", ");
 	return [
 		finding(
 			"port-name-mismatch",
-			text,
+			`Port ${names} of the Service leads nowhere: ports of ${source} are ${has.join(", ")}. Names and protocols must be the same.`,
 			[
 				{
 					object: serviceName(subject),
@@ -121,9 +197,29 @@ function portNames(subject: Subject): readonly Finding[] {
 				},
 				{ object: source, field: "ports[*].name", value: has.join(",") },
 			],
-			`name the ports of ${source} as those of the Service`,
+			namingFix(subject, source, used),
 		),
 	];
+}
+
+function managerOf({ metadata }: EndpointSlice): string | undefined {
+	return metadata.labels?.[SLICE_MANAGED_BY_LABEL];
+}
+
+/** One port here and one there: there is no doubt which is meant. */
+function namingFix({ service, endpoints, namespace }: Subject, source: string, used: readonly EndpointSlice[]) {
+	const [port, second] = service.spec.ports ?? [];
+	const [kind = "", name = ""] = source.split("/");
+	const words = `name the ports of ${source} as those of the Service`;
+	if (port === undefined || second !== undefined || used.length !== 1) return words;
+	const isSlice = kind === "EndpointSlice";
+	const subsets = endpoints?.subsets ?? [];
+	const ports = isSlice ? used[0]?.ports : subsets.length === 1 ? subsets[0]?.ports : undefined;
+	const [only, another] = ports ?? [];
+	if (only === undefined || another !== undefined || (only.protocol ?? "TCP") !== (port.protocol ?? "TCP"))
+		return words;
+	const path = `${isSlice ? "" : "/subsets/0"}/ports/0/name`;
+	return patchFix({ kind, namespace, name }, [{ op: "add", path, value: port.name ?? "" }], words);
 }
 
 function otherNamespaces(subject: Subject): readonly Finding[] {

@@ -2,7 +2,8 @@
 import { parseIP } from "../api/ip.ts";
 import { isHeadless } from "../plan/service-selector.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { podName, type Subject, serviceName } from "./subject.ts";
+import { patchFix } from "./fix.ts";
+import { podName, type Subject, serviceName, serviceTarget } from "./subject.ts";
 
 /** A loop that is longer is none that people make. */
 const HOPS_MAX = 16;
@@ -24,6 +25,7 @@ function externalName(subject: Subject): readonly Finding[] {
 					"externalname-with-selector",
 					"The selector has no effect: the selector is ignored for type ExternalName.",
 					[{ object: serviceName(subject), field: "spec.selector" }],
+					patchFix(serviceTarget(subject), { spec: { selector: null } }, "nothing changes but what readers think"),
 				),
 			]
 		: [];
@@ -91,15 +93,15 @@ function statefulSets(subject: Subject): readonly Finding[] {
 	const owners = new Set(
 		pods.flatMap(({ metadata }) => (metadata.ownerReferences ?? []).map(({ kind, name }) => `${kind}/${name}`)),
 	);
-	const other = scene.snapshot.workloads.filter(
+	if (!isHeadless(service) || owners.size === 0) return [];
+	const other = (scene.namespaced().workloads.get(namespace) ?? []).filter(
 		({ kind, metadata, spec }) =>
 			kind === "StatefulSet" &&
-			metadata.namespace === namespace &&
 			owners.has(`StatefulSet/${metadata.name}`) &&
 			(spec?.serviceName ?? "") !== service.metadata.name,
 	);
 	// A second Service beside the governing one is usual; a headless one alone is not.
-	if (!isHeadless(service) || other.length === 0) return [];
+	if (other.length === 0) return [];
 	const [first] = other;
 	return [
 		finding(
@@ -112,6 +114,7 @@ function statefulSets(subject: Subject): readonly Finding[] {
 					value: first?.spec?.serviceName ?? "",
 				},
 			],
+			`make the StatefulSet anew with spec.serviceName: ${service.metadata.name} (it cannot be changed)`,
 		),
 	];
 }

@@ -4,7 +4,8 @@ import type { ContainerPort, Pod, ServicePort } from "../api/types/core.ts";
 import { hasLiveAddress, resolvedPort } from "../plan/pod-facts.ts";
 import { isHeadless } from "../plan/service-selector.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { podName, type Subject, serviceName } from "./subject.ts";
+import { type Fix, patchFix } from "./fix.ts";
+import { podName, type Subject, serviceName, serviceTarget } from "./subject.ts";
 
 export function portFindings(subject: Subject): readonly Finding[] {
 	const { service, pods, selector } = subject;
@@ -42,7 +43,7 @@ function familyFindings(subject: Subject, pods: readonly Pod[]): readonly Findin
 				without
 					.slice(0, 3)
 					.map((pod) => ({ object: podName(pod), field: "status.podIPs", value: addressesOf(pod).join(",") })),
-				`set spec.ipFamilies of the Service to the family of its Pods, or give the Pods ${family} addresses`,
+				`make the Service anew with spec.ipFamilies of its Pods (the first one cannot be changed), or give the Pods ${family} addresses`,
 			),
 		];
 	});
@@ -61,7 +62,9 @@ function targetFindings(subject: Subject, port: ServicePort, index: number, pods
 	const without = pods.filter((pod) => resolvedPort(pod, port) === undefined);
 	const twice = pods.filter((pod) => containerPorts(pod).filter((each) => isNamed(each, target, protocol)).length > 1);
 	return [
-		...(without.length === 0 ? [] : [missingName(at, target, protocol, without)]),
+		...(without.length === 0
+			? []
+			: [missingName(at, target, protocol, without, renaming(subject, port, index, without))]),
 		...(twice.length === 0 ? [] : [declaredTwice(at, target, protocol, twice)]),
 	];
 }
@@ -72,7 +75,26 @@ function isNamed(port: ContainerPort, name: string, protocol: string): boolean {
 
 type At = { readonly object: string; readonly field: string; readonly value: string };
 
-function missingName(at: At, target: string, protocol: string, pods: readonly Pod[]): Finding {
+/** The one port that every Pod has, if it is sure enough that it is meant: its name, or the protocol that it has. */
+function renaming(subject: Subject, port: ServicePort, index: number, pods: readonly Pod[]): Fix | undefined {
+	const [first, ...rest] = pods.map(containerPorts);
+	const protocol = port.protocol ?? "TCP";
+	const has = (list: readonly ContainerPort[], wanted: ContainerPort): boolean =>
+		list.some(({ name, protocol: own = "TCP" }) => name === wanted.name && own === protocol);
+	const shared = (first ?? []).filter(
+		(each) => each.name !== undefined && (each.protocol ?? "TCP") === protocol && rest.every((list) => has(list, each)),
+	);
+	const [only, second] = shared;
+	if (only?.name === undefined || second !== undefined) return undefined;
+	const path = `/spec/ports/${index}/targetPort`;
+	return patchFix(
+		serviceTarget(subject),
+		[{ op: port.targetPort === undefined ? "add" : "replace", path, value: only.name }],
+		`if port ${only.name} of the containers is meant`,
+	);
+}
+
+function missingName(at: At, target: string, protocol: string, pods: readonly Pod[], fix: Fix | undefined): Finding {
 	const [pod] = pods;
 	const declared = pod === undefined ? [] : containerPorts(pod);
 	const same = declared.filter(({ name }) => name === target);
@@ -92,7 +114,7 @@ function missingName(at: At, target: string, protocol: string, pods: readonly Po
 				? []
 				: [{ object: podName(pod), field: "spec.containers[*].ports", value: names.join(",") }]),
 		],
-		"give the container port that name and protocol, or name the number in targetPort",
+		fix ?? "give the container port that name and protocol, or name the number in targetPort",
 	);
 }
 

@@ -1,6 +1,8 @@
-/** An explanation as text for people; lines are at most `width` characters. */
-import type { ChainStep, Explanation } from "./explain.ts";
-import type { Finding } from "./finding.ts";
+/** An explanation as text for people; lines are at most `width` characters, but for commands, which are to be pasted. */
+import type { ChainStep } from "./chain.ts";
+import type { Explanation } from "./explain.ts";
+import { type Evidence, type Finding, shownSeverity } from "./finding.ts";
+import type { Fix } from "./fix.ts";
 
 export interface TextOptions {
 	readonly width: number;
@@ -14,45 +16,72 @@ const RESET = "\u001b[0m";
 export function explanationText(explanation: Explanation, options: TextOptions): string {
 	const { service, findings, chain, missing } = explanation;
 	return [
-		`${service}: ${verdictText(explanation, options)}`,
+		`${printable(service)}: ${verdictText(explanation, options)}`,
 		...findings.flatMap((each) => findingLines(each, options)),
 		...(chain.length === 0 ? [] : ["", ...chain.flatMap((step) => chainLines(step, options))]),
-		...(missing.length === 0 ? [] : ["", `Not looked at: ${missing.join(", ")}.`]),
+		...(missing.length === 0 ? [] : ["", ...wrapped(`Not looked at: ${missing.join(", ")}.`, "", options.width)]),
 		"",
 	].join("\n");
 }
 
 /** One line: for lists of many. */
-export function verdictText({ cause, findings }: Explanation, { isColoured }: TextOptions): string {
-	const severity = cause?.severity ?? (findings.some(({ severity: own }) => own === "warning") ? "warning" : undefined);
-	const word = severity === undefined || severity === "info" ? "ok" : severity;
-	const colour = isColoured ? COLOURS[word === "ok" ? "ok" : word] : "";
-	const shown = `${colour}${word}${isColoured ? RESET : ""}`;
-	const [first] = findings;
+export function verdictText(explanation: Explanation, options: TextOptions): string {
+	const word = shownSeverity(explanation);
+	const shown = coloured(word, word, options);
+	const { cause, findings } = explanation;
+	const first = cause ?? findings[0];
 	if (word === "ok") return cause === undefined ? shown : `${shown} (${cause.name})`;
-	return `${shown} ${(cause ?? first)?.code} ${(cause ?? first)?.name}`;
+	return `${shown} ${first?.code} ${first?.name}`;
+}
+
+/** The last line of a list of many. */
+export function totalsText(all: readonly Explanation[], options: TextOptions): string {
+	const counts = (["error", "warning", "ok"] as const).map((word) => {
+		const count = all.filter((each) => shownSeverity(each) === word).length;
+		return count === 0 ? `0 ${word}` : coloured(word, `${count} ${word}`, options);
+	});
+	return `${all.length} ${all.length === 1 ? "Service" : "Services"}: ${counts.join(", ")}`;
+}
+
+function coloured(severity: keyof typeof COLOURS, text: string, { isColoured }: TextOptions): string {
+	return isColoured ? `${COLOURS[severity]}${text}${RESET}` : text;
+}
+
+/** Files and Events may hold anything, and a terminal obeys control characters. */
+function printable(text: string): string {
+	return text.replaceAll(/\p{Cc}+/gu, " ");
 }
 
 function findingLines({ severity, code, name, text, evidence, fix }: Finding, options: TextOptions): readonly string[] {
-	const head = options.isColoured ? `${COLOURS[severity]}${severity}${RESET}` : severity;
-	const seen = evidence.map(({ object, field, value }) =>
-		[object, field, value === undefined || value === "" ? undefined : `= ${value}`]
-			.filter((part) => part !== undefined)
-			.join(" "),
-	);
 	return [
 		"",
-		`${head} ${code} ${name}`,
+		`${coloured(severity, severity, options)} ${code} ${name}`,
 		...wrapped(text, "  ", options.width),
-		...seen.flatMap((line) => wrapped(`- ${line}`, "  ", options.width)),
-		...(fix === undefined ? [] : wrapped(`fix: ${fix}`, "  ", options.width)),
+		...evidence.flatMap((each) => wrapped(`- ${evidenceText(each)}`, "  ", options.width)),
+		...(fix === undefined ? [] : fixLines(fix, options)),
 	];
 }
 
-const LINK_WIDTH = 16;
+export function evidenceText({ object, namespace, field, value }: Evidence): string {
+	const where = namespace === undefined ? object : `${object} (${namespace})`;
+	return [where, field, value === undefined || value === "" ? undefined : `= ${value}`]
+		.filter((part) => part !== undefined)
+		.join(" ");
+}
 
-function chainLines({ link, text }: ChainStep, { width }: TextOptions): readonly string[] {
-	const [first = "", ...more] = wrapped(text, " ".repeat(LINK_WIDTH), width);
+function fixLines({ command, advice }: Fix, { width }: TextOptions): readonly string[] {
+	if (command === undefined) return wrapped(`fix: ${advice}`, "  ", width);
+	return [`  fix: ${printable(command)}`, ...(advice === undefined ? [] : wrapped(`(${advice})`, "       ", width))];
+}
+
+const LINK_WIDTH = 16;
+/** Narrower terminals have each link above what it says. */
+const COLUMNS_WIDTH = 60;
+
+function chainLines({ link, lines }: ChainStep, { width }: TextOptions): readonly string[] {
+	if (width < COLUMNS_WIDTH) return [link, ...lines.flatMap((line) => wrapped(line, "  ", width))];
+	const indent = " ".repeat(LINK_WIDTH);
+	const [first = "", ...more] = lines.flatMap((line) => wrapped(line, indent, width));
 	return [`${link.padEnd(LINK_WIDTH)}${first.trimStart()}`, ...more];
 }
 
@@ -60,7 +89,7 @@ function chainLines({ link, text }: ChainStep, { width }: TextOptions): readonly
 function wrapped(text: string, indent: string, width: number): readonly string[] {
 	const lines: string[] = [];
 	let line = "";
-	for (const word of text.split(" ")) {
+	for (const word of printable(text).split(" ")) {
 		if (line !== "" && indent.length + line.length + 1 + word.length > width) {
 			lines.push(indent + line);
 			line = word;

@@ -6,13 +6,25 @@ import {
 	SERVICE_NAME_LABEL,
 	SLICE_MANAGED_BY_LABEL,
 } from "../api/well-known.ts";
-import { hasLiveAddress, isReady } from "../plan/pod-facts.ts";
+import { controllerFindings } from "./controller-checks.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { type Subject, serviceName } from "./subject.ts";
+import { kubectl, labelFix } from "./fix.ts";
+import { slicesMeantFor } from "./meant-slices.ts";
+import type { Subject } from "./subject.ts";
+
+/** Stands for the name of who keeps a slice. */
+const YOURS = "you.example.com";
 
 export function sliceFindings(subject: Subject): readonly Finding[] {
 	if (!subject.scene.has("EndpointSlice") || subject.service.spec.type === "ExternalName") return [];
-	return [...missingSlices(subject), ...unlabelled(subject), ...ofOtherFamily(subject), ...managers(subject)];
+	return [
+		...controllerFindings(subject),
+		...misnamed(subject),
+		...ofOtherFamily(subject),
+		...managers(subject),
+		...claims(subject),
+		...ofFormerService(subject),
+	];
 }
 
 function nameOf({ metadata }: EndpointSlice): string {
@@ -23,40 +35,80 @@ function managerOf({ metadata }: EndpointSlice): string | undefined {
 	return metadata.labels?.[SLICE_MANAGED_BY_LABEL];
 }
 
-function missingSlices(subject: Subject): readonly Finding[] {
-	const { pods, slices, selector, namespace, service } = subject;
-	const ready = pods.filter((pod) => hasLiveAddress(pod) && isReady(pod));
-	if (selector === undefined || ready.length === 0 || slices.length > 0) return [];
+/** Slices that look meant for the Service, and do not name it, or name one that is not there. */
+function misnamed(subject: Subject): readonly Finding[] {
+	const { namespace, service, selector, slices } = subject;
+	if (selector !== undefined || slices.length > 0) return [];
+	const { name } = service.metadata;
+	const meant = slicesMeantFor(subject);
+	const [first] = meant;
+	if (first === undefined) return [];
+	const wrong = first.metadata.labels?.[SERVICE_NAME_LABEL];
+	const fix = labelFix({ kind: "EndpointSlice", namespace, name: first.metadata.name }, [SERVICE_NAME_LABEL, name]);
+	const evidence = meant.slice(0, 3).map((slice) => ({
+		object: nameOf(slice),
+		field: `metadata.labels[${SERVICE_NAME_LABEL}]`,
+		value: slice.metadata.labels?.[SERVICE_NAME_LABEL] ?? "",
+	}));
+	if (wrong === undefined) {
+		const text = `${few(meant.map(nameOf))} looks meant for the Service, and lacks the label ${SERVICE_NAME_LABEL}: a name says nothing.`;
+		return [finding("slice-without-service-name-label", text, evidence, fix)];
+	}
+	const text = `${few(meant.map(nameOf))} looks meant for the Service, and its label ${SERVICE_NAME_LABEL} names ${wrong}, which is no Service of the namespace.`;
+	return [finding("slice-with-wrong-service-name", text, evidence, fix)];
+}
+
+/** Slices that say that a controller made them, and that it did not make: it would name its owner. */
+function claims(subject: Subject): readonly Finding[] {
+	const { slices, namespace } = subject;
+	const theirs = slices.filter((slice) => {
+		const manager = managerOf(slice);
+		const isControllers = manager === ENDPOINTSLICE_CONTROLLER || manager === ENDPOINTSLICEMIRRORING_CONTROLLER;
+		return isControllers && slice.metadata.ownerReferences === undefined;
+	});
+	const [first] = theirs;
+	if (first === undefined) return [];
 	return [
 		finding(
-			"slices-missing",
-			`${ready.length} Pods are ready, and there is no EndpointSlice for them: the controller does not run, or fails.`,
-			[{ object: serviceName(subject), field: "spec.selector" }],
-			`kubectl -n ${namespace} get events --field-selector involvedObject.name=${service.metadata.name}; look at the log of kube-controller-manager`,
+			"slice-claims-a-controller",
+			`${few(theirs.map(nameOf))} says that ${managerOf(first)} keeps it, and has no owner, as that one's have: the controller takes it for its own, and changes or deletes it.`,
+			theirs.slice(0, 3).map((slice) => ({
+				object: nameOf(slice),
+				field: `metadata.labels[${SLICE_MANAGED_BY_LABEL}]`,
+				value: managerOf(slice) ?? "",
+			})),
+			labelFix(
+				{ kind: "EndpointSlice", namespace, name: first.metadata.name },
+				[SLICE_MANAGED_BY_LABEL, YOURS],
+				"with a name of your own",
+			),
 		),
 	];
 }
 
-/** A slice without the label that has the Service's name, or nearly, and is nobody else's. */
-function unlabelled(subject: Subject): readonly Finding[] {
-	const { scene, namespace, service, selector, slices } = subject;
-	if (selector !== undefined || slices.length > 0) return [];
-	const { name } = service.metadata;
-	const meant = scene.snapshot.slices.filter(
-		({ metadata }) =>
-			metadata.namespace === namespace &&
-			metadata.labels?.[SERVICE_NAME_LABEL] === undefined &&
-			(metadata.name === name || metadata.name.startsWith(`${name}-`)),
-	);
-	if (meant.length === 0) return [];
+/** A Service that was deleted and made anew under its name has another uid. */
+function ofFormerService({ slices, service, namespace }: Subject): readonly Finding[] {
+	const { uid } = service.metadata;
+	if (uid === undefined) return [];
+	const former = slices.flatMap((slice) => {
+		const owner = (slice.metadata.ownerReferences ?? []).find(({ kind }) => kind === "Service");
+		return owner === undefined || owner.uid === uid || owner.uid === undefined ? [] : [{ slice, owner }];
+	});
+	const [first] = former;
+	if (first === undefined) return [];
 	return [
 		finding(
-			"slice-without-service-name-label",
-			`${few(meant.map(nameOf))} looks meant for the Service, and lacks the label ${SERVICE_NAME_LABEL}: a name says nothing.`,
-			meant
-				.slice(0, 3)
-				.map((slice) => ({ object: nameOf(slice), field: "metadata.labels", value: SERVICE_NAME_LABEL })),
-			`kubectl -n ${namespace} label endpointslice ${meant[0]?.metadata.name} ${SERVICE_NAME_LABEL}=${name}`,
+			"slices-of-former-service",
+			`The Service was made anew: ${few(former.map(({ slice }) => nameOf(slice)))} belongs to the one before it, and the garbage collector deletes it with what it lists.`,
+			former.slice(0, 3).map(({ slice, owner }) => ({
+				object: nameOf(slice),
+				field: "metadata.ownerReferences[0].uid",
+				value: owner.uid,
+			})),
+			kubectl(
+				["-n", namespace, "delete", "endpointslice", first.slice.metadata.name],
+				"the controller makes those of the new one",
+			),
 		),
 	];
 }
@@ -97,7 +149,12 @@ function typeEvidence(slice: EndpointSlice) {
 function managers(subject: Subject): readonly Finding[] {
 	const { slices, service, selector } = subject;
 	const named = [...new Set(slices.map(managerOf))];
-	const [stale] = slices.filter((slice) => selector === undefined && managerOf(slice) === ENDPOINTSLICE_CONTROLLER);
+	const [stale] = slices.filter(
+		(slice) =>
+			selector === undefined &&
+			managerOf(slice) === ENDPOINTSLICE_CONTROLLER &&
+			slice.metadata.ownerReferences !== undefined,
+	);
 	if (stale !== undefined) return [];
 	const without = slices.filter((slice) => managerOf(slice) === undefined);
 	const controllers = named.filter((name) => name !== undefined);
@@ -127,7 +184,11 @@ function managers(subject: Subject): readonly Finding[] {
 						"slice-without-managed-by",
 						`${few(without.map(nameOf))} stands beside slices of ${controllers.join(", ")} and has no label ${SLICE_MANAGED_BY_LABEL}.`,
 						without.slice(0, 3).map((slice) => ({ object: nameOf(slice), field: "metadata.labels" })),
-						`label it with the name of who keeps it, or delete it`,
+						labelFix(
+							{ kind: "EndpointSlice", namespace: subject.namespace, name: without[0]?.metadata.name ?? "" },
+							[SLICE_MANAGED_BY_LABEL, YOURS],
+							"with a name of your own, or delete it",
+						),
 					),
 				]),
 	];

@@ -4,19 +4,24 @@ import {
 	DEPLOYMENTS,
 	ENDPOINT_SLICES,
 	ENDPOINTS,
+	EVENTS,
 	NODES,
 	PODS,
 	REPLICA_SETS,
 	SERVICES,
 	STATEFUL_SETS,
 } from "../api/resource-names.ts";
-import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
+import type { Lease } from "../api/types/coordination.ts";
+import type { Endpoints, Event, Node, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { KubeObject, StringMap } from "../api/types/meta.ts";
 import { SERVICE_NAME_LABEL } from "../api/well-known.ts";
+import { groupBy } from "../kernel/order.ts";
 import { matchesSelector } from "../plan/service-selector.ts";
 
-/** Something that makes Pods of a template: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job. */
+export const WORKLOAD_KINDS: readonly string[] = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"];
+
+/** Something that makes Pods of a template: one of {@link WORKLOAD_KINDS}. */
 export interface Workload extends KubeObject {
 	readonly spec?: {
 		readonly serviceName?: string;
@@ -31,6 +36,11 @@ export interface ClusterSnapshot {
 	readonly slices: readonly EndpointSlice[];
 	readonly nodes: readonly Node[];
 	readonly workloads: readonly Workload[];
+	readonly events: readonly Event[];
+	/** The Lease that the controllers elect their leader by, if there is one. */
+	readonly leases: readonly Lease[];
+	/** When it was taken, wall milliseconds; undefined: nobody knows, and nothing is said of how old something is. */
+	readonly takenMs?: number;
 	/** Kinds that were not looked at: nothing is said of what depends on them. */
 	readonly missing: readonly string[];
 }
@@ -42,13 +52,15 @@ export const EMPTY_SNAPSHOT: ClusterSnapshot = {
 	slices: [],
 	nodes: [],
 	workloads: [],
+	events: [],
+	leases: [],
 	missing: [],
 };
 
 const WORKLOADS: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS];
 
 /** What a cluster is asked for to make a snapshot. */
-export const LOOKED_AT: readonly Resource[] = [SERVICES, PODS, ENDPOINTS, ENDPOINT_SLICES, NODES, ...WORKLOADS];
+export const LOOKED_AT: readonly Resource[] = [SERVICES, PODS, ENDPOINTS, ENDPOINT_SLICES, NODES, EVENTS, ...WORKLOADS];
 
 /** @param listed All objects of one of {@link LOOKED_AT}; none of a kind that is missing. */
 export function snapshotOf(
@@ -62,8 +74,37 @@ export function snapshotOf(
 		slices: listed(ENDPOINT_SLICES) as readonly EndpointSlice[],
 		nodes: listed(NODES) as readonly Node[],
 		workloads: WORKLOADS.flatMap(listed) as readonly Workload[],
+		events: listed(EVENTS) as readonly Event[],
+		leases: [],
 		missing,
 	};
+}
+
+/** Labels that controllers give each Pod, or each generation of them. */
+const OWN_LABELS = new Set([
+	"pod-template-hash",
+	"controller-revision-hash",
+	"statefulset.kubernetes.io/pod-name",
+	"apps.kubernetes.io/pod-index",
+	"batch.kubernetes.io/job-completion-index",
+]);
+
+interface Namespaced {
+	readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
+	readonly endpoints: ReadonlyMap<string, readonly Endpoints[]>;
+	readonly workloads: ReadonlyMap<string, readonly Workload[]>;
+}
+
+function namespaceOf({ metadata }: KubeObject): string {
+	return metadata.namespace ?? "";
+}
+
+function labelIndex(pods: readonly Pod[]): Map<string, Pod[]> {
+	const index = new Map<string, Pod[]>();
+	for (const pod of pods) {
+		for (const [key, value] of Object.entries(pod.metadata.labels ?? {})) push(index, `${key}=${value}`, pod);
+	}
+	return index;
 }
 
 /** A snapshot with what is asked again and again found once. */
@@ -76,6 +117,13 @@ export class Scene {
 	readonly #services = new Map<string, Service>();
 	readonly #endpoints = new Map<string, Endpoints>();
 	readonly #nodes = new Map<string, Node>();
+	/** By `key=value`; made when the first one asks. */
+	#podsAnywhere: Map<string, Pod[]> | undefined;
+	#podsByName: Map<string, Pod> | undefined;
+	readonly #unlikePods = new Map<string, readonly Pod[]>();
+	#byNamespace: Namespaced | undefined;
+	/** The newest about each object, by `Kind/namespace/name`. */
+	readonly #events = new Map<string, Event>();
 
 	constructor(snapshot: ClusterSnapshot) {
 		this.snapshot = snapshot;
@@ -90,7 +138,15 @@ export class Scene {
 		}
 		for (const service of snapshot.services) this.#services.set(keyOf(service), service);
 		for (const endpoints of snapshot.endpoints) this.#endpoints.set(keyOf(endpoints), endpoints);
+		for (const event of snapshot.events) this.#heard(event);
 		for (const node of snapshot.nodes) this.#nodes.set(node.metadata.name, node);
+	}
+
+	#heard(event: Event): void {
+		const { kind = "", namespace = "", name = "" } = event.involvedObject;
+		const key = `${kind}/${namespace}/${name}`;
+		const known = this.#events.get(key);
+		if (known === undefined || heardAt(known) <= heardAt(event)) this.#events.set(key, event);
 	}
 
 	has(kind: string): boolean {
@@ -114,6 +170,41 @@ export class Scene {
 		return fewest.filter(({ metadata }) => matchesSelector(selector, metadata.labels));
 	}
 
+	/** One Pod for each set of labels, but for those that differ from Pod to Pod. */
+	unlikePods(namespace: string): readonly Pod[] {
+		const known = this.#unlikePods.get(namespace);
+		if (known !== undefined) return known;
+		const bySet = new Map<string, Pod>();
+		for (const pod of this.podsIn(namespace)) {
+			const labels = Object.entries(pod.metadata.labels ?? {}).filter(([key]) => !OWN_LABELS.has(key));
+			const set = JSON.stringify(labels);
+			if (!bySet.has(set)) bySet.set(set, pod);
+		}
+		const found = [...bySet.values()];
+		this.#unlikePods.set(namespace, found);
+		return found;
+	}
+
+	/** Pods of any namespace that have all these labels. */
+	podsAnywhere(selector: StringMap): readonly Pod[] {
+		const index = this.#podsAnywhere ?? labelIndex(this.snapshot.pods);
+		this.#podsAnywhere = index;
+		const lists = Object.entries(selector).map(([key, value]) => index.get(`${key}=${value}`) ?? []);
+		const [fewest = []] = lists.sort((a, b) => a.length - b.length);
+		return fewest.filter(({ metadata }) => matchesSelector(selector, metadata.labels));
+	}
+
+	/** What is looked through when something is missing; made when the first one asks. */
+	namespaced(): Namespaced {
+		const { slices, endpoints, workloads } = this.snapshot;
+		this.#byNamespace ??= {
+			slices: groupBy(slices, namespaceOf),
+			endpoints: groupBy(endpoints, namespaceOf),
+			workloads: groupBy(workloads, namespaceOf),
+		};
+		return this.#byNamespace;
+	}
+
 	/** @param key `namespace/name` of a Service. */
 	slicesOf(key: string): readonly EndpointSlice[] {
 		return this.#slicesByService.get(key) ?? [];
@@ -121,6 +212,15 @@ export class Scene {
 
 	endpointsOf(key: string): Endpoints | undefined {
 		return this.#endpoints.get(key);
+	}
+
+	lastEvent({ kind, metadata }: KubeObject): Event | undefined {
+		return this.#events.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`);
+	}
+
+	pod(namespace: string, name: string): Pod | undefined {
+		this.#podsByName ??= new Map(this.snapshot.pods.map((pod) => [keyOf(pod), pod]));
+		return this.#podsByName.get(`${namespace}/${name}`);
 	}
 
 	node(name: string): Node | undefined {
@@ -132,4 +232,9 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
 	const list = lists.get(key);
 	if (list === undefined) lists.set(key, [value]);
 	else list.push(value);
+}
+
+/** RFC 3339 in UTC: as text in order of time. */
+function heardAt({ series, lastTimestamp, eventTime, metadata }: Event): string {
+	return series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? "";
 }

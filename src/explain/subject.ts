@@ -3,10 +3,17 @@ import { keyOf } from "../api/resource.ts";
 import type { Endpoints, Pod, Service } from "../api/types/core.ts";
 import type { EndpointSlice } from "../api/types/discovery.ts";
 import type { StringMap } from "../api/types/meta.ts";
-import { ZONE_LABEL } from "../api/well-known.ts";
 import { planServiceTable, type ServiceTable } from "../plan/service-map/service-table.ts";
 import { endpointSelectorOf } from "../plan/service-selector.ts";
+import type { ClientPlace, ProxyView } from "./client-place.ts";
+import type { FixTarget } from "./fix.ts";
 import type { Scene } from "./snapshot.ts";
+
+export interface SubjectTable {
+	/** Of one node; undefined: of none in particular. */
+	readonly node: string | undefined;
+	readonly table: ServiceTable;
+}
 
 export interface Subject {
 	readonly scene: Scene;
@@ -20,22 +27,17 @@ export interface Subject {
 	readonly pods: readonly Pod[];
 	readonly slices: readonly EndpointSlice[];
 	readonly endpoints: Endpoints | undefined;
-	/** The node that is asked from, if any. */
-	readonly fromNode: string | undefined;
-	/** What a proxy there makes of it. */
-	table(): ServiceTable;
+	/** Where the client is. */
+	readonly from: ClientPlace;
+	/** What a proxy there makes of it; several when the client may be on several nodes. @param views Default: where the client is. */
+	tables(views?: readonly ProxyView[]): readonly SubjectTable[];
 }
 
-export function subjectOf(scene: Scene, service: Service, fromNode: string | undefined): Subject {
+export function subjectOf(scene: Scene, service: Service, from: ClientPlace): Subject {
 	const key = keyOf(service);
 	const namespace = service.metadata.namespace ?? "";
 	const selector = endpointSelectorOf(service);
 	const slices = scene.slicesOf(key);
-	const zone = fromNode === undefined ? undefined : scene.node(fromNode)?.metadata.labels?.[ZONE_LABEL];
-	const place = {
-		...(fromNode === undefined ? {} : { nodeName: fromNode }),
-		...(zone === undefined ? {} : { zone }),
-	};
 	return {
 		scene,
 		service,
@@ -45,9 +47,10 @@ export function subjectOf(scene: Scene, service: Service, fromNode: string | und
 		pods: selector === undefined ? [] : scene.podsWith(namespace, selector),
 		slices,
 		endpoints: scene.endpointsOf(key),
-		fromNode,
+		from,
 		// Only asked for where somebody looks at where connections go.
-		table: () => planServiceTable(service, slices, place),
+		tables: (views = from.views) =>
+			views.map(({ node, place }) => ({ node, table: planServiceTable(service, slices, place) })),
 	};
 }
 
@@ -57,6 +60,10 @@ export function podName({ metadata }: Pod): string {
 
 export function serviceName({ service }: Subject): string {
 	return `Service/${service.metadata.name}`;
+}
+
+export function serviceTarget({ service, namespace }: Subject): FixTarget {
+	return { kind: "Service", namespace, name: service.metadata.name };
 }
 
 /** `app=web,tier=front` */

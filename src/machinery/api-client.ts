@@ -13,12 +13,18 @@ export interface ListOptions {
 	readonly fieldSelector?: string;
 	/** Absent: most recent. "0": any state. Else: not older than this. */
 	readonly resourceVersion?: string;
+	/** At most so many at once; clients that pay nothing for more may give all. */
+	readonly limit?: number;
+	/** Of a {@link ListResult}: what comes after it. */
+	readonly continue?: string;
 	readonly signal?: AbortSignal;
 }
 
 export interface ListResult<T> {
 	readonly items: readonly T[];
 	readonly resourceVersion: string;
+	/** There is more. */
+	readonly continue?: string;
 }
 
 export interface WatchOptions {

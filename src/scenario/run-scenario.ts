@@ -24,6 +24,8 @@ export interface RunOptions {
 	readonly seed?: number;
 	/** Runs what is expected of a real kubectl. Absent: such expectations are pending. */
 	readonly kubectl?: Kubectl;
+	/** Called when the last step is done, or the one that cannot be, while its plane still stands. */
+	readonly atEnd?: (run: ScenarioRun) => void;
 }
 
 /** What did not hold of one assertion: a `check`, or `expect` at the end. */
@@ -77,7 +79,9 @@ export async function runScenario(text: string, options: RunOptions = {}): Promi
 	const plane = await ScenarioPlane.start({ seed: options.seed ?? 1, maxEndpointsPerSlice });
 	try {
 		const given = withExpanded(scenario.given);
-		const verdict = await played(new ScenarioRun(plane, given), scenario, options.kubectl);
+		const run = new ScenarioRun(plane, given);
+		const verdict = await played(run, scenario, options.kubectl);
+		options.atEnd?.(run);
 		return { ...resultOf(scenario, verdict), virtualMs: plane.clock.monotonicMs(), trace: plane.trace };
 	} finally {
 		await plane.stop();

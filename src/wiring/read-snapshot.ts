@@ -1,118 +1,94 @@
-/** What `explain` looks at: a live cluster, or what kubectl printed of one. */
-
+/** What `explain` looks at in a live cluster. */
 import type { Resource } from "../api/resource.ts";
+import { EVENTS, LEASES } from "../api/resource-names.ts";
 import { hasReason } from "../api/status.ts";
-import type { Endpoints, Node, Pod, Service } from "../api/types/core.ts";
-import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { Lease } from "../api/types/coordination.ts";
 import type { KubeObject } from "../api/types/meta.ts";
-import { parseManifests } from "../edge/codec/yaml.ts";
-import { type ClusterSnapshot, LOOKED_AT, snapshotOf, type Workload } from "../explain/snapshot.ts";
-import { isObject } from "../kernel/json.ts";
-import type { ApiClient } from "../machinery/api-client.ts";
+import { keptFields } from "../explain/kept-fields.ts";
+import { type ClusterSnapshot, LOOKED_AT, snapshotOf } from "../explain/snapshot.ts";
+import type { ApiClient, ListOptions } from "../machinery/api-client.ts";
 
-/** YAML takes many times its size in memory, and minutes: JSON of the same is read as it is. */
-const YAML_BYTES_MAX = 50 * 1024 * 1024;
+export interface ReadOptions {
+	/** Read alone where the whole cluster may not be. */
+	readonly namespace?: string;
+	/** The time now, wall milliseconds. */
+	readonly nowMs?: number;
+}
+
+/** Who leads among the controllers that make slices; clusters that hide their control plane may have none. */
+const LEADER = { namespace: "kube-system", name: "kube-controller-manager" };
 
 /**
  * Lists what there is, read-only. A kind that may not be listed is missing in the snapshot, not an error.
  *
- * @param client Wants get and list on services, pods, endpoints, nodes, endpointslices, deployments, replicasets, statefulsets.
+ * @param client Wants the rights that docs/explain.md lists.
  */
-export async function readCluster(client: ApiClient): Promise<ClusterSnapshot> {
+export async function readCluster(client: ApiClient, { namespace, nowMs }: ReadOptions = {}): Promise<ClusterSnapshot> {
 	const missing: string[] = [];
 	const list = async (resource: Resource): Promise<readonly KubeObject[]> => {
-		try {
-			return (await client.list(resource, {})).items;
-		} catch (error) {
-			if (!hasReason(error, "Forbidden") && !hasReason(error, "NotFound")) throw error;
-			missing.push(resource.kind);
-			return [];
-		}
+		const options = resource === EVENTS ? { fieldSelector: "involvedObject.kind=Pod" } : {};
+		const all = await allowed(client, resource, options);
+		if (all !== undefined) return all;
+		const own =
+			namespace === undefined || !resource.namespaced
+				? undefined
+				: await allowed(client, resource, { ...options, namespace });
+		missing.push(own === undefined ? resource.kind : `${resource.kind} of namespaces but ${namespace}`);
+		return own ?? [];
 	};
-	const lists = new Map(
-		await Promise.all(LOOKED_AT.map(async (resource) => [resource, await list(resource)] as const)),
-	);
-	return snapshotOf((resource) => lists.get(resource) ?? [], missing);
+	const listed = await Promise.all(LOOKED_AT.map(async (resource) => [resource, await list(resource)] as const));
+	const lists = new Map(listed);
+	const leases = await leaderLease(client);
+	if (leases === undefined) missing.push("Lease");
+	const found = snapshotOf((resource) => lists.get(resource) ?? [], missing);
+	return { ...found, leases: leases ?? [], ...(nowMs === undefined ? {} : { takenMs: nowMs }) };
 }
 
-/**
- * Objects of files: manifests, lists, what `kubectl get -o yaml` or `-o json` prints. A kind of which there is none counts
- * as not looked at. @throws {Error} A sentence that names the file.
- */
-export async function readFiles(
-	files: readonly { readonly file: string; readonly text: string }[],
-): Promise<ClusterSnapshot> {
-	const objects: KubeObject[] = [];
-	for (const { file, text } of files) objects.push(...(await objectsOf(file, text)));
-	const ofKind = <T extends KubeObject>(...kinds: readonly string[]): readonly T[] =>
-		objects.filter(({ kind }) => kinds.includes(kind)) as readonly KubeObject[] as readonly T[];
-	const snapshot = {
-		services: ofKind<Service>("Service"),
-		pods: ofKind<Pod>("Pod"),
-		endpoints: ofKind<Endpoints>("Endpoints"),
-		slices: ofKind<EndpointSlice>("EndpointSlice"),
-		nodes: ofKind<Node>("Node"),
-		workloads: ofKind<Workload>("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"),
-	};
-	const looked = {
-		Pod: snapshot.pods,
-		Endpoints: snapshot.endpoints,
-		EndpointSlice: snapshot.slices,
-		Node: snapshot.nodes,
-	};
-	const missing = Object.entries(looked).flatMap(([kind, list]) => (list.length === 0 ? [kind] : []));
-	return { ...snapshot, missing };
-}
-
-async function objectsOf(file: string, text: string): Promise<readonly KubeObject[]> {
-	if (text.trimStart().startsWith("{")) return parsedJson(file, text);
-	if (text.length > YAML_BYTES_MAX) {
-		throw new Error(
-			`${file}: ${Math.round(text.length / 2 ** 20)} MiB of YAML, at most 50 are read: take kubectl get -o json`,
-		);
-	}
-	const parsed = await parseManifests(text);
-	if (parsed.kind === "malformed") throw new Error(`${file}: ${parsed.message}`);
-	return parsed.documents.flatMap(({ value }) => itemsOf(value));
-}
-
-function parsedJson(file: string, text: string): readonly KubeObject[] {
+/** Undefined: that is forbidden, or the server does not know the kind. */
+async function allowed(
+	client: ApiClient,
+	resource: Resource,
+	options: ListOptions,
+): Promise<readonly KubeObject[] | undefined> {
 	try {
-		return itemsOf(JSON.parse(text));
+		return await inPages(client, resource, options);
 	} catch (error) {
-		throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+		if (hasReason(error, "Forbidden") || hasReason(error, "NotFound")) return undefined;
+		// The past that the pages are of is gone: what is there now is taken at once.
+		if (hasReason(error, "Expired")) return (await client.list(resource, options)).items.map(abridged);
+		throw error;
 	}
 }
 
-/** What is no object of Kubernetes is passed over. */
-function itemsOf(value: unknown): readonly KubeObject[] {
-	if (!isObject(value)) return [];
-	const items = value["items"];
-	const kind = value["kind"];
-	if (Array.isArray(items)) {
-		const itemKind = typeof kind === "string" && kind !== "List" ? kind.replace(/List$/, "") : "";
-		return items.flatMap((item) =>
-			itemsOf(isObject(item) && item["kind"] === undefined ? { kind: itemKind, ...item } : item),
-		);
+/** As kubectl asks. Of each page only what is looked at stays: a large cluster's Pods are hundreds of megabytes. */
+const PAGE = 500;
+
+async function inPages(client: ApiClient, resource: Resource, options: ListOptions): Promise<readonly KubeObject[]> {
+	const found: KubeObject[] = [];
+	let next: string | undefined;
+	do {
+		const page = await client.list(resource, {
+			...options,
+			limit: PAGE,
+			...(next === undefined ? {} : { continue: next }),
+		});
+		for (const item of page.items) found.push(abridged(item));
+		next = page.continue;
+	} while (next !== undefined);
+	return found;
+}
+
+function abridged(object: KubeObject): KubeObject {
+	const kept: object | undefined = keptFields({ ...object });
+	return (kept as KubeObject | undefined) ?? object;
+}
+
+async function leaderLease(client: ApiClient): Promise<readonly Lease[] | undefined> {
+	try {
+		return [await client.get(LEASES, LEADER)];
+	} catch (error) {
+		if (hasReason(error, "NotFound")) return [];
+		if (hasReason(error, "Forbidden")) return undefined;
+		throw error;
 	}
-	const metadata = value["metadata"];
-	if (typeof kind !== "string" || !isObject(metadata) || typeof metadata["name"] !== "string") return [];
-	return [placed({ ...value, kind, metadata } as Readonly<Record<string, unknown>> & Placeable)];
-}
-
-interface Placeable {
-	readonly kind: string;
-	readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-/** A manifest that names no namespace is meant for the default one; specs that are left out are empty. */
-function placed(object: Readonly<Record<string, unknown>> & Placeable): KubeObject {
-	const metadata = object.kind === "Node" ? object.metadata : { namespace: "default", ...object.metadata };
-	const spec =
-		object.kind === "Service" || object.kind === "Pod"
-			? { spec: { containers: [], ...(object["spec"] as object | undefined) } }
-			: {};
-	// Whatever else is missing, the checks do without.
-	const made: object = { ...object, metadata, ...spec };
-	return made as KubeObject;
 }

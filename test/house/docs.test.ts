@@ -14,7 +14,17 @@ import { DEFAULT_PLANE_OPTIONS } from "../../src/wiring/plane-options.ts";
 import { codeBlocks, quotedRows } from "./documents.ts";
 
 /** Commands and manifests run; `text` is what a program prints, or a picture. */
-const LANGUAGES = ["sh", "sh in-clone", "sh in-plane", "yaml", "yaml pairs", "yaml scenario", "ts run", "text"];
+const LANGUAGES = [
+	"sh",
+	"sh in-clone",
+	"sh in-plane",
+	"yaml",
+	"yaml pairs",
+	"yaml explained",
+	"yaml scenario",
+	"ts run",
+	"text",
+];
 
 describe("code blocks", () => {
 	test("are of a language that runs, or say that they are text", () => {

@@ -6,7 +6,7 @@ export interface CodeBlock {
 	readonly file: string;
 	/** Of the opening fence, from 1. */
 	readonly line: number;
-	/** The words behind the fence: `sh`, `sh in-clone`, `sh in-plane`, `yaml`, `yaml pairs`, `yaml scenario`, `ts run`, `text`. */
+	/** The words behind the fence: `sh`, `sh in-clone`, `sh in-plane`, `yaml`, `yaml pairs`, `yaml explained`, `yaml scenario`, `ts run`, `text`. */
 	readonly info: string;
 	readonly code: string;
 }

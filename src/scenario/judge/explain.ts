@@ -22,7 +22,7 @@ export function judgeExplain(run: ScenarioRun, wanted: ExplainExpectation, path:
 	} = wanted;
 	const found = explainService(
 		snapshotOf((resource) => run.plane.stored(resource)),
-		{ namespace, name, ...(fromNode === undefined ? {} : { fromNode }) },
+		{ namespace, name, ...(fromNode === undefined ? {} : { from: { kind: "node", name: fromNode } as const }) },
 	);
 	const text = explanationText(found, { width: WIDTH, isColoured: false }).toLowerCase();
 	const says = (words: string): boolean => text.includes(words.toLowerCase());

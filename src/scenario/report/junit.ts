@@ -1,4 +1,5 @@
 /** Results as JUnit's XML, which CI systems read. */
+import { xmlText } from "../../kernel/xml.ts";
 import type { ScenarioResult } from "../run-scenario.ts";
 import { type FileResult, totalsOf } from "../scenario-files.ts";
 import { pendingText, scenarioText } from "./text.ts";
@@ -21,23 +22,13 @@ function testCase(each: FileResult): string {
 	const { file, result } = each;
 	const name = result.title ?? file;
 	const time = (result.virtualMs / 1000).toFixed(3);
-	return `<testcase classname="${escaped(file)}" name="${escaped(name)}" time="${time}">${outcome(each, result)}</testcase>`;
+	return `<testcase classname="${xmlText(file)}" name="${xmlText(name)}" time="${time}">${outcome(each, result)}</testcase>`;
 }
 
 function outcome(each: FileResult, result: ScenarioResult): string {
 	if (result.kind === "passed") return "";
-	if (result.kind === "pending") return `<skipped message="${escaped(result.pending.map(pendingText).join("; "))}"/>`;
+	if (result.kind === "pending") return `<skipped message="${xmlText(result.pending.map(pendingText).join("; "))}"/>`;
 	const message = result.kind === "failed" ? (result.problems[0]?.path ?? "") : "the file cannot be read";
 	const text = scenarioText(each.file, each.result);
-	return `<failure message="${escaped(message)}">${escaped(text)}</failure>`;
-}
-
-/** Characters that XML cannot hold are left out. */
-function escaped(text: string): string {
-	return text
-		.replaceAll(/[^\t\n\r\u0020-\uFFFD]/g, "")
-		.replaceAll("&", "&amp;")
-		.replaceAll("<", "&lt;")
-		.replaceAll(">", "&gt;")
-		.replaceAll('"', "&quot;");
+	return `<failure message="${xmlText(message)}">${xmlText(text)}</failure>`;
 }

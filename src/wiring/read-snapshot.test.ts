@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../api/status.ts";
+import type { ApiClient, ListOptions } from "../machinery/api-client.ts";
+import { pod } from "../testing/explained-objects.ts";
+import { readCluster } from "./read-snapshot.ts";
+
+/** Answers lists of Pods by `pods`, others with nothing, and notes what was asked for. */
+function client(pods: (options: ListOptions) => object): { readonly asked: ListOptions[]; readonly client: ApiClient } {
+	const asked: ListOptions[] = [];
+	const list = async (resource: { readonly kind: string }, options: ListOptions): Promise<object> => {
+		if (resource.kind !== "Pod") return { items: [], resourceVersion: "1" };
+		asked.push(options);
+		return pods(options);
+	};
+	const get = async (): Promise<never> => {
+		throw new ApiError("NotFound", "no such Lease");
+	};
+	return { asked, client: { list, get } as never };
+}
+
+const named = (name: string) => ({ ...pod({ name }), metadata: { ...pod({ name }).metadata, managedFields: [{}] } });
+
+describe("readCluster()", () => {
+	test("reads page after page, and keeps what is looked at", async () => {
+		const pages: Readonly<Record<string, object>> = {
+			"": { items: [named("a")], resourceVersion: "1", continue: "more" },
+			more: { items: [named("b")], resourceVersion: "1" },
+		};
+		const { asked, client: api } = client(({ continue: at = "" }) => pages[at] ?? {});
+		const { pods, missing } = await readCluster(api);
+		expect(pods.map(({ metadata }) => metadata.name)).toEqual(["a", "b"]);
+		expect(pods[0]?.metadata).not.toHaveProperty("managedFields");
+		expect(asked).toEqual([{ limit: 500 }, { limit: 500, continue: "more" }]);
+		expect(missing).toEqual([]);
+	});
+
+	test("takes all at once when the past of its pages is gone", async () => {
+		const { asked, client: api } = client(({ limit, continue: next }) => {
+			if (next !== undefined) throw new ApiError("Expired", "too old");
+			return { items: [named("a")], resourceVersion: "1", ...(limit === undefined ? {} : { continue: "more" }) };
+		});
+		expect((await readCluster(api)).pods).toHaveLength(1);
+		expect(asked).toEqual([{ limit: 500 }, { limit: 500, continue: "more" }, {}]);
+	});
+
+	test("reads the one namespace that it may, and says so", async () => {
+		const { client: api } = client(({ namespace }) => {
+			if (namespace === undefined) throw new ApiError("Forbidden", "no");
+			return { items: [named("a")], resourceVersion: "1" };
+		});
+		const { pods, missing } = await readCluster(api, { namespace: "default" });
+		expect([pods.length, missing]).toEqual([1, ["Pod of namespaces but default"]]);
+	});
+
+	test("fails for what is neither", async () => {
+		const { client: api } = client(() => {
+			throw new ApiError("InternalError", "broken");
+		});
+		await expect(readCluster(api)).rejects.toThrow("broken");
+	});
+});
