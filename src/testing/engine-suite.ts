@@ -10,6 +10,7 @@ import { CryptoRandom } from "../edge/crypto-random.ts";
 import { assertDefined } from "../kernel/assert.ts";
 import type { Place, Precondition, Revision, Write } from "../store/entry.ts";
 import type { Store } from "../store/store.ts";
+import { meta } from "./builders.ts";
 import { checkHistory } from "./history/check-history.ts";
 import { HistoryRecorder, MARK } from "./history/history-recorder.ts";
 import { SeededRandom } from "./seeded.ts";
@@ -29,35 +30,37 @@ export interface OpenedEngine {
 	close(): Promise<void>;
 }
 
-const PODS = "/registry/pods/";
-const NODES = "/registry/minions/";
-const SPACES = [NODES, PODS] as const;
+const CONFIG_MAPS = "/registry/configmaps/";
+const SECRETS = "/registry/secrets/";
+const SPACES = [SECRETS, CONFIG_MAPS] as const;
 const KEYS = ["default/a", "default/b", "other/a"] as const;
 const CLIENTS = 8;
 const STEPS = 40;
 const BATCH_MAX = 5;
 
-function put(key: string, mark = "x", space: string = PODS): Write {
-	const [name = key, namespace] = key.split("/").reverse();
-	const kind = space === PODS ? "Pod" : "Node";
-	const where = namespace === undefined ? {} : { namespace };
-	const metadata = { name, ...where, uid: "u", resourceVersion: "", creationTimestamp: "", labels: { [MARK]: mark } };
-	const object: KubeObject = { apiVersion: "v1", kind, metadata };
+function put(key: string, mark = "x", space: string = CONFIG_MAPS): Write {
+	const [namespace = "", name = ""] = key.split("/");
+	const kind = space === CONFIG_MAPS ? "ConfigMap" : "Secret";
+	const object: KubeObject = {
+		apiVersion: "v1",
+		kind,
+		metadata: meta(name, { namespace, labels: { [MARK]: mark } }),
+	};
 	return { kind: "put", space, key, object };
 }
 
-const remove = (key: string): Write => ({ kind: "delete", space: PODS, key });
-const at = (key: string, expected: Revision): Precondition => ({ space: PODS, key, expected });
+const remove = (key: string): Write => ({ kind: "delete", space: CONFIG_MAPS, key });
+const at = (key: string, expected: Revision): Precondition => ({ space: CONFIG_MAPS, key, expected });
 
 function listed(store: Store, revision?: Revision, prefix = ""): string {
-	const range = store.space(PODS).range({ prefix, ...(revision === undefined ? {} : { revision }) });
+	const range = store.space(CONFIG_MAPS).range({ prefix, ...(revision === undefined ? {} : { revision }) });
 	if (range.kind === "compacted") return "compacted";
 	return range.entries.map(({ key, object }) => `${key}=${object.metadata.labels?.[MARK]}`).join(" ");
 }
 
 /** Relative to `from`: engines begin at numbers of their own. */
 function watched(store: Store, after: Revision, limit = 100): string {
-	const batch = store.space(PODS).readAfter(after, limit, store.revision);
+	const batch = store.space(CONFIG_MAPS).readAfter(after, limit, store.revision);
 	if (batch.kind === "compacted") return "compacted";
 	const events = batch.events.map(({ kind, revision, current }) => `${kind} ${current.key}@+${revision - after}`);
 	return [...events, `through +${batch.through - after}`].join(", ");
@@ -85,25 +88,25 @@ export function engineSuite(make: () => EngineUnderTest): void {
 
 	test("gives a commit one revision, whatever it writes, and the next one a higher", async () => {
 		const from = first().revision;
-		const one = await first().commit([put("a/1"), put("a/2"), put("n1", "x", NODES)]);
+		const one = await first().commit([put("a/1"), put("a/2"), put("a/1", "x", SECRETS)]);
 		const two = await first().commit([put("a/3")]);
 		expect([one, two].map((result) => result.kind === "committed" && result.revision - from)).toEqual([1, 2]);
 		expect(watched(first(), from)).toBe("put a/1@+1, put a/2@+1, put a/3@+2, through +2");
-		expect(first().space(NODES).get("n1")?.modRevision).toBe(from + 1);
+		expect(first().space(SECRETS).get("a/1")?.modRevision).toBe(from + 1);
 	});
 
 	test("knows when each object was made, and written last", async () => {
 		const from = first().revision;
 		await first().commit([put("a/1")]);
 		await first().commit([put("a/1", "y")]);
-		expect(first().space(PODS).get("a/1")).toMatchObject({
+		expect(first().space(CONFIG_MAPS).get("a/1")).toMatchObject({
 			createRevision: from + 1,
 			modRevision: from + 2,
 			object: { metadata: { resourceVersion: String(from + 2), labels: { [MARK]: "y" } } },
 		});
 		await first().commit([remove("a/1")]);
 		await first().commit([put("a/1")]);
-		expect(first().space(PODS).get("a/1")).toMatchObject({ createRevision: from + 4, modRevision: from + 4 });
+		expect(first().space(CONFIG_MAPS).get("a/1")).toMatchObject({ createRevision: from + 4, modRevision: from + 4 });
 	});
 
 	test("answers with what a commit has stored, and what it has deleted", async () => {
@@ -154,7 +157,7 @@ export function engineSuite(make: () => EngineUnderTest): void {
 		await first().commit([put("a/1", "last")]);
 		await first().commit([remove("a/1")]);
 		const batch = first()
-			.space(PODS)
+			.space(CONFIG_MAPS)
 			.readAfter(from + 1, 10, first().revision);
 		const metadata = { resourceVersion: String(from + 2), labels: { [MARK]: "last" } };
 		expect(batch).toMatchObject({ events: [{ kind: "delete", current: { object: { metadata } } }] });
@@ -166,7 +169,7 @@ export function engineSuite(make: () => EngineUnderTest): void {
 		await first().commit([put("a/2"), put("a/3", "y"), remove("b/1")]);
 		expect(listed(first(), page)).toBe("a/1=x a/3=x b/1=x");
 		expect(listed(first(), page, "a/")).toBe("a/1=x a/3=x");
-		const next = first().space(PODS).range({ prefix: "", start: "a/2", limit: 1, revision: page });
+		const next = first().space(CONFIG_MAPS).range({ prefix: "", start: "a/2", limit: 1, revision: page });
 		expect(next).toMatchObject({ kind: "range", entries: [{ key: "a/3" }], remaining: 1 });
 	});
 
@@ -193,14 +196,14 @@ export function engineSuite(make: () => EngineUnderTest): void {
 		const seed = Math.floor(new CryptoRandom().next() * 1_000_000);
 		const recorder = new HistoryRecorder(SPACES);
 		recorder.follow(first());
-		const resumed = recorder.watch("resumed", PODS, first().revision);
+		const resumed = recorder.watch("resumed", CONFIG_MAPS, first().revision);
 		for (let round = 0; round < 3; round++) {
 			await trouble(opened.stores, recorder, seed + round);
 			const { revision } = first();
 			const store = await reopen();
 			expect(store.revision).toBeGreaterThanOrEqual(revision);
 			recorder.follow(store);
-			for (const key of KEYS) recorder.read("after", store, { space: PODS, key });
+			for (const key of KEYS) await recorder.read("after", store, { space: CONFIG_MAPS, key });
 			// The past may be gone, if that is said; what is told has no gap.
 			resumed(store, Number.MAX_SAFE_INTEGER);
 		}
@@ -215,6 +218,8 @@ async function trouble(stores: readonly Store[], recorder: HistoryRecorder, seed
 		return client(`client ${index}`, store, recorder, new SeededRandom(seed * CLIENTS + index));
 	});
 	await Promise.all(clients);
+	// Whoever looks at one of the stores from now on sees what was done by all.
+	await Promise.all(stores.map((store) => store.reach()));
 }
 
 async function client(name: string, store: Store, recorder: HistoryRecorder, random: SeededRandom): Promise<void> {
@@ -222,7 +227,7 @@ async function client(name: string, store: Store, recorder: HistoryRecorder, ran
 	let watch = recorder.watch(name, choose(SPACES), store.revision);
 	for (let step = 0; step < STEPS; step++) {
 		const place: Place = { space: choose(SPACES), key: choose(KEYS) };
-		const entry = recorder.read(name, store, place);
+		const entry = await recorder.read(name, store, place);
 		const other: Place = { space: choose(SPACES), key: `other/${choose(["b", "c"])}` };
 		const writes: Write[] = [
 			random.next() < 0.2 ? { kind: "delete", ...place } : put(place.key, `${name}.${step}`, place.space),

@@ -14,7 +14,7 @@ import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
 import { type Certificates, certificatesFor, SERVER_NAMES } from "../edge/certificates.ts";
 import { YamlReader } from "../edge/codec/yaml-reader.ts";
-import { HttpsServer } from "../edge/https-server.ts";
+import { HttpsServer, type UpgradeHandler } from "../edge/https-server.ts";
 import { JwtSigner } from "../edge/jwt-signer.ts";
 import { requireOurHost } from "../edge/our-hosts.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -114,13 +114,7 @@ export async function startApi(
 		unready: () => (problem() === undefined ? unready() : "etcd"),
 	});
 	const https = new HttpsServer(certificates, (request) => api.handle(request));
-	https.onUpgrade(async (request, { message, socket, head }) => {
-		const answer = await api.upgrade(request);
-		if (answer.kind === "refused") return refuseUpgrade(socket, answer.response);
-		const connection = await spdyConnection(message, socket, head);
-		const podIP = answer.pod.status?.podIP ?? "";
-		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
-	});
+	https.onUpgrade(portForwarding(api, pods));
 	const port = await https.listen(host, options.listen.port).catch(async (error: unknown) => {
 		await close();
 		throw error;
@@ -140,6 +134,16 @@ export async function startApi(
 			await yaml.close();
 			await close();
 		},
+	};
+}
+
+function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {
+	return async (request, { message, socket, head }) => {
+		const answer = await api.upgrade(request);
+		if (answer.kind === "refused") return refuseUpgrade(socket, answer.response);
+		const connection = await spdyConnection(message, socket, head);
+		const podIP = answer.pod.status?.podIP ?? "";
+		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
 	};
 }
 

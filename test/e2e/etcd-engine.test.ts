@@ -7,6 +7,7 @@ import type { KubeObject } from "../../src/api/types/meta.ts";
 import type { EtcdStore, EtcdStoreOptions } from "../../src/edge/etcd/open-etcd-store.ts";
 import type { Precondition, Write } from "../../src/store/entry.ts";
 import type { Store } from "../../src/store/store.ts";
+import { engineSuite } from "../../src/testing/engine-suite.ts";
 import { EtcdProcess, etcdProblem } from "../../src/testing/etcd-process.ts";
 import { sharedCounters } from "../load/shared-counters.ts";
 import { openStore } from "./etcd-stores.ts";
@@ -57,6 +58,29 @@ async function refused(work: Promise<unknown>): Promise<ApiError> {
 	if (error instanceof ApiError) return error;
 	throw new Error(`want an ApiError, have ${String(error)}`);
 }
+
+describe.skipIf(problem !== undefined)("the etcd engine, with two stores on it,", () => {
+	let etcd: EtcdProcess;
+	let prefixes = 0;
+	beforeAll(async () => {
+		etcd = await EtcdProcess.start();
+	});
+	afterAll(() => etcd.stop());
+
+	engineSuite(() => {
+		const options = { servers: [etcd?.url ?? ""], prefix: `/suite-${++prefixes}` };
+		return {
+			isKept: true,
+			open: async () => {
+				const opened = await Promise.all([openStore(options), openStore(options)]);
+				const close = async (): Promise<void> => {
+					await Promise.all(opened.map((each) => each.close()));
+				};
+				return { stores: opened.map(({ store }) => store), close };
+			},
+		};
+	});
+});
 
 describe.skipIf(problem !== undefined)("a store on etcd", () => {
 	let etcd: EtcdProcess;

@@ -83,6 +83,10 @@ describe("what a store may do", () => {
 		},
 		{ what: "answer a read of the past while that was new", history: { operations: [...ALL, read("x", 2, 2, "2")] } },
 		{ what: "delete nothing with no commit", history: { operations: [...ALL, commit("r3 -y", { told: 3 })] } },
+		{
+			what: "delete nothing with the revision of another's commit",
+			history: { operations: [commit("r2 -z", { told: 2 }), ...ALL] },
+		},
 		{ what: "tell a watch only what it asks for", history: watch(0, batch(1, "r1 x=1"), batch(4, "r2 x=2", "r4 x=3")) },
 		{ what: "tell a watch nothing yet", history: watch(2, batch(2)) },
 	])("$what", ({ history }) => {

@@ -71,7 +71,8 @@ class HistoryCheck {
 			const { revision } = operation.answer;
 			const logged = this.#log.get(revision);
 			const isFree = logged !== undefined && !claimed.has(revision);
-			if (!isFree && this.#isIdle(operation.changes, revision)) continue;
+			const isItself = isFree && sameChanges(operation.changes, logged.changes);
+			if (!isItself && this.#isIdle(operation.changes, revision)) continue;
 			const written = this.#effective(operation.changes, revision);
 			if (logged === undefined) {
 				this.#broke("durable", `${named(operation)} is not in the log`);

@@ -52,8 +52,9 @@ export class HistoryRecorder {
 		}
 	}
 
-	read(client: string, store: Store, { space, key }: Place): Entry | undefined {
+	async read(client: string, store: Store, { space, key }: Place): Promise<Entry | undefined> {
 		const calledAt = this.#count();
+		await store.reach();
 		const entry = store.space(space).get(key);
 		const answer = {
 			asOf: store.revision,
