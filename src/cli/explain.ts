@@ -73,7 +73,7 @@ async function snapshotOf({ filename, ...cluster }: ExplainFlags): Promise<Clust
 		return readFiles(files);
 	}
 	const { clusterClient } = await import("../wiring/cluster-client.ts");
-	const client = await clusterClient({ ...cluster, files: process.env["KUBECONFIG"] });
+	const client = await clusterClient({ ...cluster, files: process.env["KUBECONFIG"] }, { part: "explain" });
 	try {
 		return await readCluster(client);
 	} finally {

@@ -1,6 +1,7 @@
 /** The command line's words. */
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion.ts";
+import { addControllersCommand } from "./controllers.ts";
 import { addDnsCommand } from "./dns.ts";
 import { addExecCommands } from "./exec.ts";
 import { addExplainCommand } from "./explain.ts";
@@ -15,7 +16,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "migrate"] as const;
+const NOT_BUILT_COMMANDS = ["apiserver", "kubelet", "migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -31,6 +32,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
+	addControllersCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
 	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);

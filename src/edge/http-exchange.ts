@@ -18,6 +18,11 @@ export interface ServerAccess {
 	readonly insecureSkipTlsVerify?: boolean;
 	/** The name that the server's certificate is checked for, when it is not the host of `server`. */
 	readonly tlsServerName?: string;
+	/**
+	 * Asked when a request that may change something has its connection, as late as can be: false, and it is not sent.
+	 * Default: always.
+	 */
+	readonly mayWrite?: () => boolean;
 }
 
 export interface HttpClientLimits {
@@ -167,6 +172,8 @@ export class HttpExchange {
 			let isConnected = false;
 			const timer = setTimeout(() => sent.destroy(this.#late()), this.#limits.requestMs);
 			sent.once("socket", (socket) => {
+				if (method !== "GET" && this.#access.mayWrite?.() === false)
+					sent.destroy(new NoLongerAllowed(this.#base.origin));
 				// A request that waited for its turn gets a connection that stands, though it does not count as used again.
 				if (sent.reusedSocket || this.#standing.has(socket)) isConnected = true;
 				else {
@@ -206,6 +213,12 @@ export class HttpExchange {
 	#tooLong(): TransportError {
 		const { answerBytesMax } = this.#limits;
 		return new TransportError("malformed", `${this.#base.origin} answered more than ${answerBytesMax} bytes`);
+	}
+}
+
+class NoLongerAllowed extends TransportError {
+	constructor(origin: string) {
+		super("broken", `Nothing may be written to ${origin} any more`);
 	}
 }
 

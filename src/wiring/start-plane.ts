@@ -188,7 +188,8 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca }, clientAs);
+	const api = { listen, serviceCIDRs: options.serviceCIDRs };
+	const controllers = madeControllers(ports, { ...options, api, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
 		clusterCIDRs: simulatedRanges(options),
