@@ -24,7 +24,6 @@ interface ControllersFlags extends ControllerFlags {
 
 const ROWS: readonly Row[] = [
 	...CONTROLLER_ROWS,
-	["--leader-elect <bool>", "one of many such processes works, by a Lease; the others stand by", truth, "true"],
 	["--leader-elect-lease-duration <duration>", "others wait so long for a leader's renewal", durationMs, "15s"],
 	["--leader-elect-renew-deadline <duration>", "a leader that cannot renew for so long ends", durationMs, "10s"],
 	["--leader-elect-retry-period <duration>", "between two attempts", durationMs, "2s"],
@@ -52,6 +51,12 @@ export function addControllersCommand(root: Command, setStatus: (status: number)
 				.argParser(list)
 				.default(undefined, "all on a Sliceplane API server, else the three of endpoints"),
 		);
+	command.addOption(
+		new Option("--leader-elect [bool]", "one of many such processes works, by a Lease; the others stand by")
+			.argParser(truth)
+			.preset("true")
+			.default(true),
+	);
 	addRows(command, ROWS);
 	command
 		.option("--take-over", "work although a kube-controller-manager runs, or another program wrote the slices")

@@ -7,6 +7,7 @@ import { addExecCommands } from "./exec.ts";
 import { addExplainCommand } from "./explain.ts";
 import { addFailCommands } from "./fail.ts";
 import { addKubeconfigCommand } from "./kubeconfig.ts";
+import { addKubeletCommand } from "./kubelet.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addStoreCommand } from "./store.ts";
@@ -16,7 +17,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "kubelet", "migrate"] as const;
+const NOT_BUILT_COMMANDS = ["apiserver", "migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -33,6 +34,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
 	addControllersCommand(root, setStatus);
+	addKubeletCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
 	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);

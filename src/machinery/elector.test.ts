@@ -225,7 +225,7 @@ function wild(random: Random): Network {
 }
 
 const CALM: Network = { latencyMs: () => 5, isLost: () => false };
-const RACES = 100;
+const RACES = 200;
 
 describe("an election", () => {
 	const firstSeed = Math.floor(Date.now() / 1000) % 1_000_000;

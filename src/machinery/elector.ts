@@ -36,6 +36,9 @@ export interface ElectorOptions extends ElectionOptions {
 	readonly standsBy?: (holder: string) => void;
 }
 
+/** Less than that is too little for some clocks to show that time has passed. */
+const WAIT_MS_MIN = 1;
+
 export class Elector {
 	readonly #ports: ElectorPorts;
 	readonly #options: ElectorOptions;
@@ -79,7 +82,7 @@ export class Elector {
 		const { clock } = this.#ports;
 		const { retryPeriodMs, name } = this.#options;
 		while (!signal.aborted) {
-			await clock.sleep(Math.max(0, Math.min(retryPeriodMs, this.#leftMs())), signal).catch(() => undefined);
+			await clock.sleep(Math.max(WAIT_MS_MIN, Math.min(retryPeriodMs, this.#leftMs())), signal).catch(() => undefined);
 			if (signal.aborted) return undefined;
 			await this.#attempt(signal);
 			if (this.#state.lost === undefined) continue;
