@@ -1,5 +1,6 @@
 /** The command line's words. */
 import { Command } from "commander";
+import { addApiserverCommand } from "./apiserver.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { addControllersCommand } from "./controllers.ts";
 import { addDnsCommand } from "./dns.ts";
@@ -17,7 +18,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "migrate"] as const;
+const NOT_BUILT_COMMANDS = ["migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -33,6 +34,7 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
+	addApiserverCommand(root, setStatus);
 	addControllersCommand(root, setStatus);
 	addKubeletCommand(root, setStatus);
 	addProxyCommand(root, setStatus);

@@ -36,7 +36,7 @@ export interface RunningApi {
 	readonly port: number;
 	/** PEM of the authority that signed the server's certificate. */
 	readonly ca: string;
-	/** Of the user who may do everything; new at every start. */
+	/** Of a user who may do everything: of the token file, or else new at every start. */
 	readonly token: string;
 	readonly server: ApiServer;
 	/** The same user, in process. */
@@ -79,14 +79,14 @@ export async function startApi(
 		ranges,
 		rules: new CelRules(),
 	});
-	const token = randomBytes(32).toString("base64url");
+	const token = adminTokenOf(users) ?? randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const certificates = await certificatesFor({
 		folder: options.cacheFolder,
 		addresses: isWildcard(host) ? [] : [host],
 		nowMs: clock.wallMs(),
 	});
-	const identity = identityOf(server, certificates, { ...users, [token]: admin }, options);
+	const identity = identityOf(server, certificates, { [token]: admin, ...users }, options);
 	let address = "";
 	const api = new HttpApi({
 		server,
@@ -126,6 +126,11 @@ export async function startApi(
 			await close();
 		},
 	};
+}
+
+/** The first one of the file that may do everything: servers that share the file share it, and keep it over restarts. */
+function adminTokenOf(users: Readonly<Record<string, User>>): string | undefined {
+	return Object.entries(users).find(([, { groups }]) => groups.includes(MASTERS_GROUP))?.[0];
 }
 
 interface Identity {

@@ -46,7 +46,7 @@ export interface ControllersOptions
 	/** PEM of the authority that signed the API's certificate. Default "": the API speaks no TLS. */
 	readonly rootCA?: string;
 	/** Of the API; its port is the one that it really listens on. Absent: nobody keeps the Service `kubernetes`. */
-	readonly api?: Pick<PlaneOptions, "listen" | "serviceCIDRs">;
+	readonly api?: Pick<PlaneOptions, "listen" | "serviceCIDRs"> & { readonly isOneOfMany?: boolean };
 	/** Owns what all of them write. Default: the program that has the part upstream. */
 	readonly fieldManager?: string;
 }
@@ -94,7 +94,8 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
 	"clusterrole-aggregation-controller": (ports) => new ClusterRoleAggregationController(ports),
 	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),
-	"kubernetes-service-controller": (ports, options) => new KubernetesServiceController(ports, placeOfApi(options)),
+	"kubernetes-service-controller": (ports, options) =>
+		new KubernetesServiceController(ports, placeOfApi(options), options.api?.isOneOfMany),
 	scheduler: (ports) => new Scheduler(ports),
 };
 
