@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { ApartOptions } from "../wiring/run-controllers.ts";
 import { CONTROLLER_ROWS, type ControllerFlags, controllerOptionsOf } from "./controller-flags.ts";
 import { addRows, type Row } from "./flag-rows.ts";
-import { durationMs, list, place, truth } from "./flag-values.ts";
+import { durationMs, list, type Place, place, placeOrNone, truth } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -18,7 +18,7 @@ interface ControllersFlags extends ControllerFlags {
 	readonly leaderElectResourceName: string;
 	readonly leaderElectResourceNamespace: string;
 	readonly takeOver?: boolean;
-	readonly metricsBindAddress: ApartOptions["status"];
+	readonly metricsBindAddress: Place;
 	readonly verbose?: boolean;
 }
 
@@ -101,7 +101,7 @@ function apartOptionsOf(flags: ControllersFlags): ApartOptions {
 		controllers: flags.controllers,
 		election: flags.leaderElect ? election : undefined,
 		isTakingOver: flags.takeOver === true,
-		status: flags.metricsBindAddress,
+		status: placeOrNone(flags.metricsBindAddress),
 		logLevel: flags.verbose === true ? "debug" : "warn",
 	};
 }

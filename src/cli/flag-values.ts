@@ -66,9 +66,16 @@ export function hostAndPort(value: string): PlaneOptions["listen"] {
 	return { host: bracketed ?? (plain === undefined || plain === "" ? "127.0.0.1" : plain), port: Number(port) };
 }
 
-/** Of what need not be served: '' is nowhere. */
-export function place(value: string): PlaneOptions["listen"] | undefined {
-	return value === "" ? undefined : hostAndPort(value);
+/** Of what need not be served. Not undefined, which commander takes for a value that could not be read. */
+export type Place = PlaneOptions["listen"] | "nowhere";
+
+/** '' is nowhere. */
+export function place(value: string): Place {
+	return value === "" ? "nowhere" : hostAndPort(value);
+}
+
+export function placeOrNone(value: Place): PlaneOptions["listen"] | undefined {
+	return value === "nowhere" ? undefined : value;
 }
 
 export function portRange(value: string): PlaneOptions["nodePortRange"] {

@@ -4,7 +4,7 @@ import { dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } f
 import type { Taint } from "../api/types/core.ts";
 import type { KubeletOptions } from "../wiring/run-kubelet.ts";
 import { addRows, type Row } from "./flag-rows.ts";
-import { list, place, whole, zones } from "./flag-values.ts";
+import { list, type Place, place, placeOrNone, whole, zones } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,7 +20,7 @@ interface KubeletFlags {
 	readonly nodeCidrMaskSize: number;
 	readonly nodeCidr: readonly string[];
 	readonly registerWithTaints?: readonly Taint[];
-	readonly metricsBindAddress: KubeletOptions["status"];
+	readonly metricsBindAddress: Place;
 	readonly verbose?: boolean;
 }
 
@@ -106,7 +106,7 @@ function kubeletOptionsOf(flags: KubeletFlags): KubeletOptions {
 		nodeCIDRMaskSizes: [flags.nodeCidrMaskSize, 64],
 		nodeCIDRs: flags.nodeCidr,
 		...(registerWithTaints === undefined ? {} : { taints: registerWithTaints }),
-		status: flags.metricsBindAddress,
+		status: placeOrNone(flags.metricsBindAddress),
 		logLevel: flags.verbose === true ? "debug" : "warn",
 	};
 }

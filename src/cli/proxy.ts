@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { LocalDetection } from "../plan/nft/local-detection.ts";
 import type { ProxyOptions } from "../wiring/start-proxy.ts";
 import { addRows, type Row } from "./flag-rows.ts";
-import { durationMs, place, whole } from "./flag-values.ts";
+import { durationMs, type Place, place, placeOrNone, whole } from "./flag-values.ts";
 import { interfaceName, periodMs, ranges, rangesOrPrimary } from "./network-values.ts";
 import { aborted, stopSignal } from "./until-stopped.ts";
 import { UsageError } from "./usage-error.ts";
@@ -23,8 +23,8 @@ interface ProxyFlags {
 	readonly nftablesMasqueradeBit: number;
 	readonly minSyncPeriod: number;
 	readonly syncPeriod: number;
-	readonly healthzBindAddress: ProxyOptions["healthz"];
-	readonly metricsBindAddress: ProxyOptions["metrics"];
+	readonly healthzBindAddress: Place;
+	readonly metricsBindAddress: Place;
 	readonly table: string;
 	readonly cleanup?: boolean;
 	readonly verbose?: boolean;
@@ -134,8 +134,8 @@ function proxyOptionsOf(flags: ProxyFlags): ProxyOptions {
 		masqueradeBit: flags.nftablesMasqueradeBit,
 		minSyncPeriodMs: flags.minSyncPeriod,
 		syncPeriodMs: flags.syncPeriod,
-		healthz: flags.healthzBindAddress,
-		metrics: flags.metricsBindAddress,
+		healthz: placeOrNone(flags.healthzBindAddress),
+		metrics: placeOrNone(flags.metricsBindAddress),
 		logLevel: flags.verbose === true ? "debug" : "warn",
 	};
 }
