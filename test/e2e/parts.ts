@@ -133,6 +133,10 @@ export class Part {
 		return this;
 	}
 
+	get status(): number | null {
+		return this.#child.exitCode;
+	}
+
 	signal(signal: NodeJS.Signals): void {
 		this.#child.kill(signal);
 	}
@@ -174,6 +178,7 @@ export class PartsLab {
 	readonly parts: Part[] = [];
 	readonly #recorders: Recorder[] = [];
 	readonly #tokens = new Map<string, string>();
+	#accounts = 0;
 	#config = { server: "", ca: "", token: "" };
 	/** Where parts find the API. */
 	recorded = "";
@@ -250,7 +255,7 @@ export class PartsLab {
 		const { json } = await this.ask("POST", `/api/v1/namespaces/kube-system/serviceaccounts/${account}/token`, {});
 		const { token } = json.status as { token: string };
 		this.#tokens.set(part, token);
-		const file = path.join(this.folder, `${part}-${this.#tokens.size}.kubeconfig`);
+		const file = path.join(this.folder, `${part}-${++this.#accounts}.kubeconfig`);
 		const config = {
 			clusters: [{ name: "c", cluster: { server } }],
 			users: [{ name: "u", user: { token } }],
@@ -275,9 +280,9 @@ export class PartsLab {
 		return this.#tokens.get(part) ?? "";
 	}
 
-	/** What a part has asked, by the last token of its account. */
-	asked(part: string): readonly Asked[] {
-		return this.#recorders.flatMap(({ asked }) => asked.get(`Bearer ${this.tokenOf(part)}`) ?? []);
+	/** What has been asked by a token; by default the last one of the part's account. */
+	asked(part: string, token: string = this.tokenOf(part)): readonly Asked[] {
+		return this.#recorders.flatMap(({ asked }) => asked.get(`Bearer ${token}`) ?? []);
 	}
 
 	start(words: readonly string[], surroundings?: PartSurroundings): Part {
