@@ -315,6 +315,16 @@ describe("rights", () => {
 		await client.get(PODS, KEY);
 		expect(methods).toEqual(["DELETE", "GET"]);
 	});
+
+	test("a write whose right ends before it has a connection is not sent", async () => {
+		let requests = 0;
+		let mayWrite = true;
+		const client = await clientTo(() => requests++, { mayWrite: () => mayWrite });
+		const asked = client.delete(PODS, KEY);
+		mayWrite = false;
+		await expect(asked).rejects.toMatchObject({ kind: "broken" });
+		expect(requests).toBe(0);
+	});
 });
 
 describe("a watch", () => {

@@ -171,17 +171,20 @@ export class HttpExchange {
 			const sent = isTls ? httpsRequest(url, options) : httpRequest(url, options);
 			let isConnected = false;
 			const timer = setTimeout(() => sent.destroy(this.#late()), this.#limits.requestMs);
+			// Not a byte before there is a connection: whoever may write when it is asked for may not when it comes.
+			const send = (): void => {
+				isConnected = true;
+				if (sent.destroyed) return;
+				if (method === "GET" || this.#access.mayWrite?.() !== false) sent.end(body);
+				else sent.destroy(new NoLongerAllowed(this.#base.origin));
+			};
 			sent.once("socket", (socket) => {
-				if (method !== "GET" && this.#access.mayWrite?.() === false)
-					sent.destroy(new NoLongerAllowed(this.#base.origin));
 				// A request that waited for its turn gets a connection that stands, though it does not count as used again.
-				if (sent.reusedSocket || this.#standing.has(socket)) isConnected = true;
-				else {
-					socket.once(isTls ? "secureConnect" : "connect", () => {
-						this.#standing.add(socket);
-						isConnected = true;
-					});
-				}
+				if (sent.reusedSocket || this.#standing.has(socket)) return send();
+				socket.once(isTls ? "secureConnect" : "connect", () => {
+					this.#standing.add(socket);
+					send();
+				});
 			});
 			sent.once("response", (message) => {
 				clearTimeout(timer);
@@ -191,7 +194,6 @@ export class HttpExchange {
 				clearTimeout(timer);
 				reject(isConnected ? this.#broken(sent, error) : this.#unreachable(error));
 			});
-			sent.end(body);
 		});
 	}
 

@@ -176,9 +176,10 @@ export class PartsLab {
 	readonly folder: string;
 	readonly api: Part;
 	readonly parts: Part[] = [];
-	readonly #recorders: Recorder[] = [];
 	readonly #tokens = new Map<string, string>();
+	readonly #recorders: Recorder[] = [];
 	#accounts = 0;
+	#agent = new Agent();
 	#config = { server: "", ca: "", token: "" };
 	/** Where parts find the API. */
 	recorded = "";
@@ -194,6 +195,7 @@ export class PartsLab {
 		const { clusters, users } = JSON.parse(readFileSync(lab.kubeconfig, "utf8"));
 		const { server, "certificate-authority-data": ca } = clusters[0].cluster;
 		lab.#config = { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token };
+		lab.#agent = new Agent({ keepAlive: true, maxSockets: 8, ca: lab.ca });
 		lab.recorded = await lab.record("127.0.0.1");
 		return lab;
 	}
@@ -222,7 +224,7 @@ export class PartsLab {
 	async ask(method: string, target: string, body?: unknown): Promise<Answer> {
 		const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
 		const headers = { authorization: `Bearer ${this.#config.token}`, "content-type": type };
-		const sent = request(new URL(target, this.#config.server), { method, headers, ca: this.#config.ca, agent: false });
+		const sent = request(new URL(target, this.#config.server), { method, headers, agent: this.#agent });
 		sent.end(body === undefined ? undefined : JSON.stringify(body));
 		const [answer] = await once(sent, "response");
 		let text = "";
@@ -295,6 +297,7 @@ export class PartsLab {
 		for (const part of this.parts) part.signal("SIGCONT");
 		await Promise.all(this.parts.map((part) => part.end("SIGKILL")));
 		for (const recorder of this.#recorders) recorder.close();
+		this.#agent.destroy();
 		await this.api.end();
 		rmSync(this.folder, { recursive: true, force: true });
 	}
