@@ -108,7 +108,7 @@ class ApartWork {
 
 	/** The work ends first, then the lead. */
 	async run(news: ApartNews, signal: AbortSignal): Promise<string | undefined> {
-		const { lead, client } = this.#ports;
+		const { lead } = this.#ports;
 		const leading = new AbortController();
 		const stopped = new Promise<undefined>((resolve) => {
 			if (signal.aborted) resolve(undefined);
@@ -120,9 +120,8 @@ class ApartWork {
 			return await Promise.race([lost, stopped, this.#work(news, running)]);
 		} finally {
 			this.#ending.abort();
-			// What is under way is not waited for once others may lead.
-			if (!lead.mayWrite()) client.close();
-			await Promise.allSettled(running);
+			// What is under way is not waited for once others may lead; whoever started this closes the client.
+			await Promise.race([Promise.allSettled(running), lost]);
 			leading.abort();
 			await lost;
 		}

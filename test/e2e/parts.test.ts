@@ -123,6 +123,24 @@ describe("of two controllers", () => {
 		await hasSlice("10.9.0.4");
 	});
 
+	test("without election one works at once, whoever leads", async () => {
+		both = await pair(...SHORT);
+		const { part } = await candidate("--leader-elect=false");
+		await part.ready();
+		expect(part.stderr).toBe("");
+		expect(await part.end()).toBe(0);
+	});
+
+	test("health and metrics say whether it leads", async () => {
+		both = await pair(...SHORT, "--metrics-bind-address=127.0.0.1:0");
+		for (const [index, { part }] of both.entries()) {
+			const place = `http://127.0.0.1:${/Metrics at port (\d+)/.exec(part.stderr)?.[1]}`;
+			expect((await fetch(`${place}/healthz`)).status).toBe(200);
+			const metrics = await (await fetch(`${place}/metrics`)).text();
+			expect(metrics).toContain(`leader_election_master_status{name="sliceplane-controllers"} ${1 - index}`);
+		}
+	});
+
 	test("a leader ends when another is in the Lease", async () => {
 		both = await pair(...SHORT);
 		const [leader] = both;
