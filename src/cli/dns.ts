@@ -1,6 +1,7 @@
 /** `sliceplane dns`: the cluster's DNS alone, for any cluster that a kubeconfig leads to. */
 import { type Command, Option } from "commander";
 import { collect, domain, hostAndPort, whole } from "./flag-values.ts";
+import { aborted, stopSignal } from "./until-stopped.ts";
 
 interface DnsFlags {
 	readonly listen: { readonly host: string; readonly port: number };
@@ -49,9 +50,8 @@ async function serve({ listen, clusterDomain, ttl, upstream, verbose = false, ..
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { clusterClient } = await import("../wiring/cluster-client.ts");
 	const { startDns } = await import("../wiring/start-dns.ts");
-	const stopping = new AbortController();
-	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
-	const client = await clusterClient({ ...cluster, files: process.env["KUBECONFIG"] });
+	const stopping = stopSignal();
+	const client = await clusterClient({ ...cluster, files: process.env["KUBECONFIG"] }, { part: "dns" });
 	const options = {
 		listen,
 		clusterDomain,
@@ -62,17 +62,12 @@ async function serve({ listen, clusterDomain, ttl, upstream, verbose = false, ..
 	const dns = await startDns(client, options);
 	try {
 		process.stderr.write(`DNS at ${listen.host}:${dns.port}, waiting for the cluster\n`);
-		const stopped = aborted(stopping.signal);
+		const stopped = aborted(stopping);
 		await Promise.race([dns.synced.catch(() => undefined), stopped]);
-		if (!stopping.signal.aborted) process.stdout.write(`DNS is ready: ${listen.host}:${dns.port}, UDP and TCP\n`);
+		if (!stopping.aborted) process.stdout.write(`DNS is ready: ${listen.host}:${dns.port}, UDP and TCP\n`);
 		await stopped;
 	} finally {
 		await dns.stop();
 		client.close();
 	}
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

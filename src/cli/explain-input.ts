@@ -41,7 +41,7 @@ export async function explainInput(flags: InputFlags): Promise<ExplainInput> {
 async function clusterSnapshot(flags: InputFlags, namespace: string): Promise<ClusterSnapshot> {
 	const { readCluster } = await import("../wiring/read-snapshot.ts");
 	const { clusterClient } = await import("../wiring/cluster-client.ts");
-	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] });
+	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] }, { part: "explain" });
 	try {
 		return await readCluster(client, { namespace, nowMs: new SystemClock().wallMs() });
 	} finally {

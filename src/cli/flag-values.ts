@@ -24,6 +24,11 @@ export function zones(value: string): readonly string[] {
 	);
 }
 
+export function truth(value: string): boolean {
+	if (value === "true" || value === "false") return value === "true";
+	throw new InvalidArgumentError("Want true or false.");
+}
+
 export function whole(min: number, max: number): (value: string) => number {
 	return (value) => {
 		const number = Number(value);
@@ -59,6 +64,18 @@ export function hostAndPort(value: string): PlaneOptions["listen"] {
 		throw new InvalidArgumentError("Want HOST:PORT, such as 127.0.0.1:6443 or [::1]:0.");
 	}
 	return { host: bracketed ?? (plain === undefined || plain === "" ? "127.0.0.1" : plain), port: Number(port) };
+}
+
+/** Of what need not be served. Not undefined, which commander takes for a value that could not be read. */
+export type Place = PlaneOptions["listen"] | "nowhere";
+
+/** '' is nowhere. */
+export function place(value: string): Place {
+	return value === "" ? "nowhere" : hostAndPort(value);
+}
+
+export function placeOrNone(value: Place): PlaneOptions["listen"] | undefined {
+	return value === "nowhere" ? undefined : value;
 }
 
 export function portRange(value: string): PlaneOptions["nodePortRange"] {

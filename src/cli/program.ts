@@ -1,11 +1,14 @@
 /** The command line's words. */
 import { Command } from "commander";
+import { addApiserverCommand } from "./apiserver.ts";
 import { addCompletionCommand } from "./completion.ts";
+import { addControllersCommand } from "./controllers.ts";
 import { addDnsCommand } from "./dns.ts";
 import { addExecCommands } from "./exec.ts";
 import { addExplainCommand } from "./explain.ts";
 import { addFailCommands } from "./fail.ts";
 import { addKubeconfigCommand } from "./kubeconfig.ts";
+import { addKubeletCommand } from "./kubelet.ts";
 import { addProxyCommand } from "./proxy.ts";
 import { addScenarioCommand } from "./scenario.ts";
 import { addStoreCommand } from "./store.ts";
@@ -15,7 +18,7 @@ import { addVersionCommand, VERSION_LINE } from "./version.ts";
 import { addWatchCostCommand } from "./watch-cost.ts";
 
 /** Commands whose parts this version does not have. */
-const NOT_BUILT_COMMANDS = ["apiserver", "controllers", "kubelet", "migrate"] as const;
+const NOT_BUILT_COMMANDS = ["migrate"] as const;
 
 /** @param setStatus Called with the exit status of a command that ran to its end. */
 export function program(setStatus: (status: number) => void): Command {
@@ -31,6 +34,9 @@ export function program(setStatus: (status: number) => void): Command {
 	addFailCommands(root);
 	addKubeconfigCommand(root);
 	addDnsCommand(root, setStatus);
+	addApiserverCommand(root, setStatus);
+	addControllersCommand(root, setStatus);
+	addKubeletCommand(root, setStatus);
 	addProxyCommand(root, setStatus);
 	addStoreCommand(root, setStatus);
 	addScenarioCommand(root, setStatus);

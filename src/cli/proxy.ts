@@ -1,10 +1,12 @@
 /** `sliceplane proxy`: kube-proxy's work on this machine, for any cluster that a kubeconfig leads to. */
 import { hostname } from "node:os";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { LocalDetection } from "../plan/nft/local-detection.ts";
 import type { ProxyOptions } from "../wiring/start-proxy.ts";
-import { durationMs, hostAndPort, whole } from "./flag-values.ts";
+import { addRows, type Row } from "./flag-rows.ts";
+import { durationMs, type Place, place, placeOrNone, whole } from "./flag-values.ts";
 import { interfaceName, periodMs, ranges, rangesOrPrimary } from "./network-values.ts";
+import { aborted, stopSignal } from "./until-stopped.ts";
 import { UsageError } from "./usage-error.ts";
 
 interface ProxyFlags {
@@ -21,8 +23,8 @@ interface ProxyFlags {
 	readonly nftablesMasqueradeBit: number;
 	readonly minSyncPeriod: number;
 	readonly syncPeriod: number;
-	readonly healthzBindAddress: ProxyOptions["healthz"];
-	readonly metricsBindAddress: ProxyOptions["metrics"];
+	readonly healthzBindAddress: Place;
+	readonly metricsBindAddress: Place;
 	readonly table: string;
 	readonly cleanup?: boolean;
 	readonly verbose?: boolean;
@@ -30,13 +32,7 @@ interface ProxyFlags {
 
 const MODES: readonly LocalDetection["mode"][] = ["ClusterCIDR", "NodeCIDR", "BridgeInterface", "InterfaceNamePrefix"];
 
-/** A flag with a value: its words, how the value is read, and its default as one would type it. */
-const ROWS: readonly (readonly [
-	flags: string,
-	description: string,
-	read: (value: string) => unknown,
-	byDefault: string,
-])[] = [
+const ROWS: readonly Row[] = [
 	["--cluster-cidr <v4[,v6]>", "ranges of pod addresses: who else asks a cluster IP is masqueraded", ranges, ""],
 	["--detect-local-mode <mode>", `how pods are known: ${MODES.join(", ")}`, detectMode, "ClusterCIDR"],
 	["--service-cluster-ip-range <v4[,v6]>", "ranges of cluster IPs: what nobody has there is dropped", ranges, ""],
@@ -52,10 +48,10 @@ const ROWS: readonly (readonly [
 	[
 		"--healthz-bind-address <host:port>",
 		"where /healthz and /livez are served; '' is nowhere",
-		address,
+		place,
 		"127.0.0.1:10256",
 	],
-	["--metrics-bind-address <host:port>", "where /metrics is served; '' is nowhere", address, "127.0.0.1:10249"],
+	["--metrics-bind-address <host:port>", "where /metrics is served; '' is nowhere", place, "127.0.0.1:10249"],
 	["--table <name>", "name of the nftables tables", tableName, "sliceplane"],
 ];
 
@@ -79,9 +75,7 @@ export function addProxyCommand(root: Command, setStatus: (status: number) => vo
 			interfaceName,
 		)
 		.option("--masquerade-all", "masquerade all that goes to cluster IPs");
-	for (const [flags, description, read, byDefault] of ROWS) {
-		command.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault || "none"));
-	}
+	addRows(command, ROWS);
 	command
 		.option("--cleanup", "remove the rules and end; connections through them break")
 		.option("-v, --verbose", "log every decision")
@@ -107,13 +101,12 @@ async function serve(flags: ProxyFlags): Promise<number> {
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { clusterClient } = await import("../wiring/cluster-client.ts");
 	const { startProxy } = await import("../wiring/start-proxy.ts");
-	const stopping = new AbortController();
-	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
-	const stopped = aborted(stopping.signal).then(() => "");
-	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] });
+	const stopping = stopSignal();
+	const stopped = aborted(stopping).then(() => "");
+	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] }, { part: "proxy" });
 	try {
 		process.stderr.write(`Waiting for the cluster and its Node ${options.nodeName}\n`);
-		const proxy = await Promise.race([startProxy(client, options, stopping.signal), stopped]);
+		const proxy = await Promise.race([startProxy(client, options, stopping), stopped]);
 		if (typeof proxy === "string") return 0;
 		const ready = proxy.synced.then(() => "ready");
 		const first = await Promise.race([ready, proxy.ended, stopped]);
@@ -141,8 +134,8 @@ function proxyOptionsOf(flags: ProxyFlags): ProxyOptions {
 		masqueradeBit: flags.nftablesMasqueradeBit,
 		minSyncPeriodMs: flags.minSyncPeriod,
 		syncPeriodMs: flags.syncPeriod,
-		healthz: flags.healthzBindAddress,
-		metrics: flags.metricsBindAddress,
+		healthz: placeOrNone(flags.healthzBindAddress),
+		metrics: placeOrNone(flags.metricsBindAddress),
 		logLevel: flags.verbose === true ? "debug" : "warn",
 	};
 }
@@ -171,17 +164,8 @@ function detectMode(value: string): LocalDetection["mode"] {
 	return mode;
 }
 
-function address(value: string): ProxyOptions["healthz"] {
-	return value === "" ? undefined : hostAndPort(value);
-}
-
 /** What nft takes for a name. */
 function tableName(value: string): string {
 	if (/^[A-Za-z][A-Za-z0-9_-]{0,31}$/.test(value)) return value;
 	throw new InvalidArgumentError("Want a name of at most 32 letters, digits, - and _, with a letter first.");
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -3,12 +3,19 @@ import path from "node:path";
 import { type Command, Option } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
+import {
+	CONTROLLER_ROWS,
+	type ControllerFlags,
+	controllerOptionsOf,
+	REQUEST_LIMIT_ROWS,
+	type RequestLimitFlags,
+	requestLimitsOf,
+} from "./controller-flags.ts";
 import { addEtcdOptions, type EtcdFlags, etcdOptionsOf } from "./etcd-options.ts";
+import { addRows, type Row } from "./flag-rows.ts";
 import {
 	collect,
 	domain,
-	durationMs,
-	graceMs,
 	hostAndPort,
 	list,
 	network,
@@ -21,7 +28,7 @@ import {
 import { UsageError } from "./usage-error.ts";
 
 /** As commander gives them: one key per flag. */
-export interface UpFlags extends EtcdFlags {
+export interface UpFlags extends ControllerFlags, EtcdFlags, RequestLimitFlags {
 	readonly filename?: readonly string[];
 	readonly listen: PlaneOptions["listen"];
 	readonly kubeconfig?: string;
@@ -34,19 +41,6 @@ export interface UpFlags extends EtcdFlags {
 	readonly nodeCidrMaskSize: number;
 	readonly serviceClusterIpRange: readonly string[];
 	readonly serviceNodePortRange: PlaneOptions["nodePortRange"];
-	readonly maxEndpointsPerSlice: number;
-	readonly concurrentServiceEndpointSyncs: number;
-	readonly endpointsliceUpdatesBatchPeriod: number;
-	readonly concurrentEndpointSyncs: number;
-	readonly endpointUpdatesBatchPeriod: number;
-	readonly mirroringMaxEndpointsPerSubset: number;
-	readonly mirroringConcurrentServiceEndpointSyncs: number;
-	readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
-	readonly retryBudget: number;
-	readonly nodeMonitorGracePeriod: number;
-	readonly maxRequestsInflight: number;
-	readonly maxMutatingRequestsInflight: number;
-	readonly maxClientRequestsPerSecond: number;
 	readonly controllers: readonly string[];
 	readonly network: PlaneOptions["network"];
 	readonly runtime: PlaneOptions["runtime"];
@@ -60,9 +54,6 @@ export interface UpFlags extends EtcdFlags {
 	readonly verbose?: boolean;
 }
 
-/** A flag with a value: its words, how the value is read, and its default as one would type it. */
-type Row = readonly [flags: string, description: string, read: (value: string) => unknown, byDefault: string];
-
 const ROWS: readonly Row[] = [
 	["--listen <host:port>", "address of the API; port 0 takes any free one", hostAndPort, "127.0.0.1:6443"],
 	["--nodes <n>", "simulated nodes, named n1 to nN", whole(0, 10_000), "3"],
@@ -71,29 +62,8 @@ const ROWS: readonly Row[] = [
 	["--node-cidr-mask-size <n>", "bits of a node's part of the IPv4 range", whole(1, 32), "24"],
 	["--service-cluster-ip-range <v4[,v6]>", "range of cluster IPs", list, "10.96.0.0/16"],
 	["--service-node-port-range <from-to>", "range of node ports", portRange, "30000-32767"],
-	["--max-endpoints-per-slice <n>", "endpoints in one EndpointSlice", whole(1, 1000), "100"],
-	["--concurrent-service-endpoint-syncs <n>", "Services that are synced at once", whole(1, 50), "5"],
-	["--endpointslice-updates-batch-period <duration>", "wait after a pod changed, such as 500ms", durationMs, "0s"],
-	["--concurrent-endpoint-syncs <n>", "Services whose Endpoints are synced at once", whole(1, 1000), "5"],
-	["--endpoint-updates-batch-period <duration>", "as above, for Endpoints instead of EndpointSlices", durationMs, "0s"],
-	["--mirroring-max-endpoints-per-subset <n>", "addresses mirrored from one subset", whole(1, 1000), "1000"],
-	["--mirroring-concurrent-service-endpoint-syncs <n>", "Endpoints that are mirrored at once", whole(1, 50), "5"],
-	[
-		"--mirroring-endpointslice-updates-batch-period <duration>",
-		"wait after somebody changed a mirrored slice",
-		durationMs,
-		"0s",
-	],
-	[
-		"--retry-budget <n>",
-		"retries of a failing Service before it waits for an event; 0: no end",
-		whole(0, 10_000),
-		"15",
-	],
-	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
-	["--max-requests-inflight <n>", "reads that are answered at once, before 429", whole(1, 100_000), "400"],
-	["--max-mutating-requests-inflight <n>", "writes that are answered at once, before 429", whole(1, 100_000), "200"],
-	["--max-client-requests-per-second <n>", "requests that one client may make, before 429", whole(1, 1e6), "1000"],
+	...CONTROLLER_ROWS,
+	...REQUEST_LIMIT_ROWS,
 	["--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out", list, "*"],
 	["--network <mode>", "none; userspace: on this machine; netns: a network namespace a node", network, "userspace"],
 	["--runtime <kind>", "echo, or process: containers with a command run on this machine", runtime, "echo"],
@@ -111,9 +81,7 @@ export function addUpOptions(up: Command): void {
 		.option("--token-auth-file <file>", 'users with tokens of their own: lines token,user,uid,"group1,group2"')
 		.addOption(new Option("--zones <a,b,c>", "zones, spread over the nodes").argParser(zones).default([], "none"));
 	addEtcdOptions(up);
-	for (const [flags, description, read, byDefault] of ROWS) {
-		up.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault));
-	}
+	addRows(up, ROWS);
 	up.addOption(
 		new Option("--as-node <node>", "node whose view of Services the gateway has")
 			.argParser(nodeName)
@@ -153,18 +121,8 @@ export function planeOptionsOf(flags: UpFlags, kubeconfig: string): PlaneOptions
 		nodeCIDRMaskSizes: [flags.nodeCidrMaskSize, 64],
 		serviceCIDRs: flags.serviceClusterIpRange,
 		nodePortRange: flags.serviceNodePortRange,
-		maxEndpointsPerSlice: flags.maxEndpointsPerSlice,
-		concurrentServiceEndpointSyncs: flags.concurrentServiceEndpointSyncs,
-		endpointSliceUpdatesBatchPeriodMs: flags.endpointsliceUpdatesBatchPeriod,
-		concurrentEndpointSyncs: flags.concurrentEndpointSyncs,
-		endpointUpdatesBatchPeriodMs: flags.endpointUpdatesBatchPeriod,
-		mirroringMaxEndpointsPerSubset: flags.mirroringMaxEndpointsPerSubset,
-		mirroringConcurrentServiceEndpointSyncs: flags.mirroringConcurrentServiceEndpointSyncs,
-		mirroringEndpointSliceUpdatesBatchPeriodMs: flags.mirroringEndpointsliceUpdatesBatchPeriod,
-		retryBudget: flags.retryBudget,
-		nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriod,
-		requestsInFlight: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
-		clientRequestsPerSecond: flags.maxClientRequestsPerSecond,
+		...controllerOptionsOf(flags),
+		...requestLimitsOf(flags),
 		controllers: flags.controllers,
 		network: flags.network,
 		runtime: flags.runtime,

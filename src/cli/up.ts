@@ -7,6 +7,7 @@ import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-option
 import { manifestText } from "./manifest-text.ts";
 import { proxyVariables } from "./proxy-variables.ts";
 import { runAround } from "./run-around.ts";
+import { aborted } from "./until-stopped.ts";
 import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -87,9 +88,4 @@ async function refuseWrongOptions(options: PlaneOptions): Promise<void> {
 
 function progress(text: string): void {
 	process.stderr.write(`${text}\n`);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return Promise.resolve();
-	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -9,10 +9,12 @@ import type { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	API_SERVICE,
 	type ApiPlace,
+	apiAddress,
 	apiEndpointSlice,
 	apiEndpoints,
 	apiService,
 } from "../plan/api-service/api-service.ts";
+import { ApiPlaces } from "./api-places.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
 
 const KEY = `${API_SERVICE.namespace}/${API_SERVICE.name}`;
@@ -22,10 +24,13 @@ export class KubernetesServiceController implements Controller, Reconciler {
 	readonly #ports: ControllerPorts;
 	readonly #place: ApiPlace;
 	readonly #queue: WorkQueue<string>;
+	readonly #places: ApiPlaces | undefined;
 
-	constructor(ports: ControllerPorts, place: ApiPlace) {
+	/** @param isOneOfMany There may be other servers over the same store: the endpoints have all that live. */
+	constructor(ports: ControllerPorts, place: ApiPlace, isOneOfMany = false) {
 		this.#ports = ports;
 		this.#place = place;
+		this.#places = isOneOfMany ? new ApiPlaces(ports, apiAddress(place)) : undefined;
 		this.#queue = ports.queues.make({ name: "kubernetes_service" });
 	}
 
@@ -39,7 +44,9 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		for (const informer of read) informer.addHandlers(handlers);
 		await Promise.all(read.map((informer) => informer.whenSynced(signal))).catch(() => undefined);
 		this.#queue.add(KEY);
+		const keeping = this.#places?.run(() => this.#queue.add(KEY), signal);
 		await runWorkers(this.#queue, this, { workers: 1, clock, log, signal, retriesMax: 0 });
+		await keeping;
 	}
 
 	async reconcile(): Promise<Outcome> {
@@ -47,8 +54,9 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		const { informers } = this.#ports;
 		// What a user has made of the Service stays, as in a real cluster; what leads to the API does not.
 		if (informers.of(SERVICES).get(KEY) === undefined) await this.#create(SERVICES, apiService(place));
-		await this.#keep(ENDPOINTS, apiEndpoints(place), ["subsets"]);
-		await this.#keep(ENDPOINT_SLICES, apiEndpointSlice(place), ["endpoints", "ports"]);
+		const servers = this.#places?.live ?? [apiAddress(place)];
+		await this.#keep(ENDPOINTS, apiEndpoints(servers), ["subsets"]);
+		await this.#keep(ENDPOINT_SLICES, apiEndpointSlice(place, servers), ["endpoints", "ports"]);
 		return SETTLED;
 	}
 

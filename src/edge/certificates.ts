@@ -5,8 +5,9 @@
  * user's own (0700, files 0600); deleting it is safe at any time.
  */
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "./system-reason.ts";
 
 export interface Certificates {
 	/** PEM. */
@@ -40,12 +41,20 @@ export interface CertificateRequest {
 	readonly nowMs: number;
 }
 
-/** The kept certificates if they still serve, else new ones. */
+/**
+ * The kept certificates if they still serve, else new ones. The authority stays as long as it can, so that servers which
+ * share the folder have one, at whatever addresses they are.
+ */
 export async function certificatesFor(request: CertificateRequest): Promise<Certificates> {
-	const kept = await readKept(request.folder);
+	const { folder, nowMs } = request;
+	const kept = await readKept(folder);
 	if (kept !== undefined && isFit(kept, request)) return kept;
-	const made = await make(request);
-	await keep(request.folder, made);
+	const isStanding = kept !== undefined && isAuthorityFit(kept, nowMs);
+	const made = await served(isStanding ? kept : await newAuthority(nowMs), request);
+	if ((await keep(folder, made, kept === undefined ? "first" : "again")) === "kept") return made;
+	// Another server was first, or the file is damaged.
+	if ((await readKept(folder)) !== undefined) return certificatesFor(request);
+	await keep(folder, made, "again");
 	return made;
 }
 
@@ -68,30 +77,46 @@ async function readKept(folder: string): Promise<Certificates | undefined> {
 	}
 }
 
-function isFit({ ca, cert, key, caKey }: Certificates, { addresses, nowMs }: CertificateRequest): boolean {
+function isFit(certificates: Certificates, { addresses, nowMs }: CertificateRequest): boolean {
+	const { ca, cert, key } = certificates;
+	if (!isAuthorityFit(certificates, nowMs)) return false;
 	try {
 		const leaf = new X509Certificate(cert);
-		const authority = new X509Certificate(ca);
-		const isOurs = authority.checkPrivateKey(createPrivateKey(caKey));
-		const isTrusted = isOurs && leaf.verify(authority.publicKey) && leaf.checkPrivateKey(createPrivateKey(key));
-		const leftDays = (Date.parse(leaf.validTo) - nowMs) / DAY_MS;
-		return isTrusted && leftDays > LEFT_DAYS_MIN && addresses.every((ip) => leaf.checkIP(ip) !== undefined);
+		const isTrusted = leaf.verify(new X509Certificate(ca).publicKey) && leaf.checkPrivateKey(createPrivateKey(key));
+		return isTrusted && isLasting(leaf, nowMs) && addresses.every((ip) => leaf.checkIP(ip) !== undefined);
 	} catch {
 		return false;
 	}
 }
 
-/** The file appears whole or not at all: two planes may start at once. */
-async function keep(folder: string, certificates: Certificates): Promise<void> {
+function isAuthorityFit({ ca, caKey, accountKey }: Certificates, nowMs: number): boolean {
+	try {
+		const authority = new X509Certificate(ca);
+		createPrivateKey(accountKey);
+		return authority.checkPrivateKey(createPrivateKey(caKey)) && isLasting(authority, nowMs);
+	} catch {
+		return false;
+	}
+}
+
+function isLasting({ validTo }: X509Certificate, nowMs: number): boolean {
+	return (Date.parse(validTo) - nowMs) / DAY_MS > LEFT_DAYS_MIN;
+}
+
+/** The file appears whole or not at all: two servers may start at once, and only one is the first. */
+async function keep(folder: string, certificates: Certificates, how: "first" | "again"): Promise<"kept" | "taken"> {
 	try {
 		await mkdir(folder, { recursive: true, mode: 0o700 });
 		const temporary = path.join(folder, `${FILE}.${randomBytes(6).toString("hex")}`);
 		await writeFile(temporary, JSON.stringify(certificates), { mode: 0o600 });
 		await chmod(temporary, 0o600);
-		await rename(temporary, path.join(folder, FILE));
-	} catch {
+		if (how === "again") await rename(temporary, path.join(folder, FILE));
+		else await link(temporary, path.join(folder, FILE)).finally(() => rm(temporary, { force: true }));
+	} catch (error) {
+		if (how === "first" && systemCode(error) === "EEXIST") return "taken";
 		// A cache that cannot be written (a read-only home) only makes the next start slower.
 	}
+	return "kept";
 }
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
@@ -122,21 +147,35 @@ function serialNumber(): string {
 	return `00${randomBytes(15).toString("hex")}`;
 }
 
-async function make({ addresses, nowMs }: CertificateRequest): Promise<Certificates> {
+type Authority = Pick<Certificates, "ca" | "caKey" | "accountKey">;
+
+async function newAuthority(nowMs: number): Promise<Authority> {
 	const x509 = await loadX509();
-	const [caKeys, leafKeys, accountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
+	const [keys, accountKeys] = await Promise.all([newKeys(), newKeys()]);
 	const ca = await x509.X509CertificateGenerator.createSelfSigned({
 		serialNumber: serialNumber(),
 		name: `CN=sliceplane-ca-${randomBytes(4).toString("hex")}`,
 		...lifeFrom(nowMs),
-		keys: caKeys,
+		keys,
 		signingAlgorithm: ALGORITHM,
 		extensions: [
 			new x509.BasicConstraintsExtension(true, 0, true),
 			new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-			await x509.SubjectKeyIdentifierExtension.create(caKeys.publicKey),
+			await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
 		],
 	});
+	return {
+		ca: ca.toString("pem"),
+		caKey: await pemOf(x509, keys.privateKey),
+		accountKey: await pemOf(x509, accountKeys.privateKey),
+	};
+}
+
+/** A server certificate by this authority. */
+async function served(authority: Authority, { addresses, nowMs }: CertificateRequest): Promise<Certificates> {
+	const x509 = await loadX509();
+	const keys = await newKeys();
+	const ca = new x509.X509Certificate(authority.ca);
 	const names = [
 		...SERVER_NAMES.map((value) => ({ type: "dns" as const, value })),
 		...["127.0.0.1", "::1", ...addresses].map((value) => ({ type: "ip" as const, value })),
@@ -146,24 +185,23 @@ async function make({ addresses, nowMs }: CertificateRequest): Promise<Certifica
 		subject: "CN=sliceplane",
 		issuer: ca.subject,
 		...lifeFrom(nowMs),
-		publicKey: leafKeys.publicKey,
-		signingKey: caKeys.privateKey,
+		publicKey: keys.publicKey,
+		signingKey: await signingKey(authority.caKey),
 		signingAlgorithm: ALGORITHM,
 		extensions: [
 			new x509.BasicConstraintsExtension(false, undefined, true),
 			new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
 			new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
 			new x509.SubjectAlternativeNameExtension(names),
-			await x509.AuthorityKeyIdentifierExtension.create(caKeys.publicKey),
+			await x509.AuthorityKeyIdentifierExtension.create(ca.publicKey),
 		],
 	});
-	return {
-		ca: ca.toString("pem"),
-		cert: leaf.toString("pem"),
-		key: await pemOf(x509, leafKeys.privateKey),
-		caKey: await pemOf(x509, caKeys.privateKey),
-		accountKey: await pemOf(x509, accountKeys.privateKey),
-	};
+	return { ...authority, cert: leaf.toString("pem"), key: await pemOf(x509, keys.privateKey) };
+}
+
+function signingKey(caKey: string): Promise<webcrypto.CryptoKey> {
+	const der = createPrivateKey(caKey).export({ type: "pkcs8", format: "der" });
+	return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
 }
 
 export interface ClientIdentity {
@@ -179,14 +217,13 @@ export async function clientCertificate(
 ): Promise<{ readonly cert: string; readonly key: string }> {
 	const x509 = await loadX509();
 	const keys = await newKeys();
-	const der = createPrivateKey(caKey).export({ type: "pkcs8", format: "der" });
 	const certificate = await x509.X509CertificateGenerator.create({
 		serialNumber: serialNumber(),
 		subject: [{ CN: [user] }, ...groups.map((group) => ({ O: [group] }))],
 		issuer: new x509.X509Certificate(ca).subject,
 		...lifeFrom(nowMs),
 		publicKey: keys.publicKey,
-		signingKey: await webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]),
+		signingKey: await signingKey(caKey),
 		signingAlgorithm: ALGORITHM,
 		extensions: [
 			new x509.BasicConstraintsExtension(false, undefined, true),

@@ -290,6 +290,43 @@ describe("connections", () => {
 	});
 });
 
+describe("rights", () => {
+	test("what the server forbids is told", async () => {
+		const told: string[] = [];
+		const status = { kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message: "pods is forbidden" };
+		const client = await clientTo(answering(403, JSON.stringify(status)), {
+			refused: (error) => told.push(error.message),
+		});
+		await expect(client.get(PODS, KEY)).rejects.toMatchObject({ reason: "Forbidden" });
+		expect(told).toEqual(["pods is forbidden"]);
+	});
+
+	test("without the right to write, reads go out and writes do not", async () => {
+		const methods: (string | undefined)[] = [];
+		let mayWrite = true;
+		const served = (request: IncomingMessage, response: ServerResponse): void => {
+			methods.push(request.method);
+			response.end(JSON.stringify(POD));
+		};
+		const client = await clientTo(served, { mayWrite: () => mayWrite });
+		await client.delete(PODS, KEY);
+		mayWrite = false;
+		await expect(client.delete(PODS, KEY)).rejects.toMatchObject({ kind: "broken" });
+		await client.get(PODS, KEY);
+		expect(methods).toEqual(["DELETE", "GET"]);
+	});
+
+	test("a write whose right ends before it has a connection is not sent", async () => {
+		let requests = 0;
+		let mayWrite = true;
+		const client = await clientTo(() => requests++, { mayWrite: () => mayWrite });
+		const asked = client.delete(PODS, KEY);
+		mayWrite = false;
+		await expect(asked).rejects.toMatchObject({ kind: "broken" });
+		expect(requests).toBe(0);
+	});
+});
+
 describe("a watch", () => {
 	const read = async (handler: Handler, limits: Partial<HttpClientLimits> = {}): Promise<WatchReader<Pod>> => {
 		const client = await clientTo(handler, { limits });

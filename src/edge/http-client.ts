@@ -34,6 +34,8 @@ export interface HttpClientOptions extends ServerAccess {
 	readonly limits?: Partial<HttpClientLimits>;
 	/** Told how many bytes have come of the body of a watch; before the events that they make. */
 	readonly received?: (resource: Resource, bytes: number) => void;
+	/** Told what the server does not allow. */
+	readonly refused?: (error: ApiError) => void;
 }
 
 /** The server is asked to end each watch after a random time in this range: client-go's numbers. */
@@ -59,13 +61,15 @@ export class HttpClient implements ApiClient {
 	readonly #random: Random;
 	readonly #headers: Readonly<Record<string, string>>;
 	readonly #received: (resource: Resource, bytes: number) => void;
+	readonly #refused: (error: ApiError) => void;
 
 	/** @throws {TypeError} When `server` is no URL of http or https. */
-	constructor({ random, userAgent = "sliceplane", limits, received, ...access }: HttpClientOptions) {
+	constructor({ random, userAgent = "sliceplane", limits, received, refused, ...access }: HttpClientOptions) {
 		this.#limits = { ...DEFAULT_HTTP_CLIENT_LIMITS, ...limits };
 		this.#exchange = new HttpExchange(access, this.#limits);
 		this.#random = random;
 		this.#received = received ?? (() => undefined);
+		this.#refused = refused ?? (() => undefined);
 		this.#headers = { "user-agent": userAgent };
 	}
 
@@ -182,6 +186,11 @@ export class HttpClient implements ApiClient {
 		await this.#json({ method: "DELETE", path, body: deleteBody(deletion), signal: options.signal });
 	}
 
+	/** What `/version` says. */
+	version(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+		return this.#json({ method: "GET", path: "/version", signal });
+	}
+
 	async #object<T extends KubeObject>(resource: Resource<T>, call: Call): Promise<T> {
 		const object = await this.#json(call);
 		if (isObject(object["metadata"]) && typeof object["kind"] === "string")
@@ -209,6 +218,12 @@ export class HttpClient implements ApiClient {
 
 	/** The error that an answer stands for; one that is no Status is named by its code. */
 	async #refusal(message: IncomingMessage): Promise<ApiError> {
+		const error = await this.#refusalOf(message);
+		if (error.reason === "Forbidden") this.#refused(error);
+		return error;
+	}
+
+	async #refusalOf(message: IncomingMessage): Promise<ApiError> {
 		const { statusCode: code = 0 } = message;
 		const text = await this.#exchange.text(message);
 		const value = parsed(text);

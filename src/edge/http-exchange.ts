@@ -18,6 +18,11 @@ export interface ServerAccess {
 	readonly insecureSkipTlsVerify?: boolean;
 	/** The name that the server's certificate is checked for, when it is not the host of `server`. */
 	readonly tlsServerName?: string;
+	/**
+	 * Asked when a request that may change something has its connection, as late as can be: false, and it is not sent.
+	 * Default: always.
+	 */
+	readonly mayWrite?: () => boolean;
 }
 
 export interface HttpClientLimits {
@@ -166,15 +171,20 @@ export class HttpExchange {
 			const sent = isTls ? httpsRequest(url, options) : httpRequest(url, options);
 			let isConnected = false;
 			const timer = setTimeout(() => sent.destroy(this.#late()), this.#limits.requestMs);
+			// Not a byte before there is a connection: whoever may write when it is asked for may not when it comes.
+			const send = (): void => {
+				isConnected = true;
+				if (sent.destroyed) return;
+				if (method === "GET" || this.#access.mayWrite?.() !== false) sent.end(body);
+				else sent.destroy(new NoLongerAllowed(this.#base.origin));
+			};
 			sent.once("socket", (socket) => {
 				// A request that waited for its turn gets a connection that stands, though it does not count as used again.
-				if (sent.reusedSocket || this.#standing.has(socket)) isConnected = true;
-				else {
-					socket.once(isTls ? "secureConnect" : "connect", () => {
-						this.#standing.add(socket);
-						isConnected = true;
-					});
-				}
+				if (sent.reusedSocket || this.#standing.has(socket)) return send();
+				socket.once(isTls ? "secureConnect" : "connect", () => {
+					this.#standing.add(socket);
+					send();
+				});
 			});
 			sent.once("response", (message) => {
 				clearTimeout(timer);
@@ -184,7 +194,6 @@ export class HttpExchange {
 				clearTimeout(timer);
 				reject(isConnected ? this.#broken(sent, error) : this.#unreachable(error));
 			});
-			sent.end(body);
 		});
 	}
 
@@ -206,6 +215,12 @@ export class HttpExchange {
 	#tooLong(): TransportError {
 		const { answerBytesMax } = this.#limits;
 		return new TransportError("malformed", `${this.#base.origin} answered more than ${answerBytesMax} bytes`);
+	}
+}
+
+class NoLongerAllowed extends TransportError {
+	constructor(origin: string) {
+		super("broken", `Nothing may be written to ${origin} any more`);
 	}
 }
 

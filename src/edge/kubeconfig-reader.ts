@@ -28,6 +28,9 @@ export class KubeconfigError extends Error {
 	override readonly name = "KubeconfigError";
 }
 
+/** There is no file to read at all, and none was asked for by name. */
+export class NoKubeconfig extends KubeconfigError {}
+
 /** One named entry of a kubeconfig, and the file that it stands in. */
 interface Entry {
 	readonly file: string;
@@ -71,7 +74,7 @@ async function readConfigs({ file, files = "", defaultFile }: KubeconfigSource):
 	}
 	if (found.length > 0) return found;
 	const from = listed.length > 0 ? "KUBECONFIG names only files that do not exist" : "there is no kubeconfig";
-	throw new KubeconfigError(`${from}: ${candidates.join(path.delimiter)}: give one with --kubeconfig`);
+	throw new NoKubeconfig(`${from}: ${candidates.join(path.delimiter)}: give one with --kubeconfig`);
 }
 
 async function readConfig(file: string): Promise<Config> {

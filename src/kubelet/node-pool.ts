@@ -1,10 +1,14 @@
 /** The simulated nodes: their names, addresses and zones, and the Node objects that stand for them. */
 import { addressAt, type CIDR, contains, formatCIDR, networkOf, parseCIDR, subnetAt } from "../api/ip.ts";
-import type { Node } from "../api/types/core.ts";
+import type { Node, Taint } from "../api/types/core.ts";
 import type { Condition, Draft, IPFamily, StringMap } from "../api/types/meta.ts";
 
 export interface NodePoolOptions {
 	readonly nodes: number;
+	/** Before the number of each. Default `n`: n1, n2 ... */
+	readonly namePrefix?: string;
+	/** Instead of numbered ones: as many as there are nodes. */
+	readonly names?: readonly string[];
 	readonly zones: readonly string[];
 	readonly maxPods: number;
 	/** Ranges of pod addresses, the primary family first. */
@@ -16,6 +20,11 @@ export interface NodePoolOptions {
 	readonly kubeletVersion: string;
 	/** Silence after which a node counts as lost. Default 50 s. */
 	readonly nodeMonitorGracePeriodMs?: number;
+	/** Ranges of the nodes' own addresses, one for each family of the pods'. Default: the first that nobody has. */
+	readonly nodeCIDRs?: readonly string[];
+	/** Labels of each Node, beside a kubelet's own. */
+	readonly nodeLabels?: StringMap;
+	readonly taints?: readonly Taint[];
 	/** Annotations of each Node. */
 	readonly nodeAnnotations?: (nodeName: string) => StringMap;
 }
@@ -38,8 +47,14 @@ const NODE_RANGES: Readonly<Record<IPFamily, readonly string[]>> = {
 /** @throws {RangeError} When addresses of Pods and Services leave none; the message names the flags. */
 export function nodeRange(
 	family: IPFamily,
-	{ clusterCIDRs, serviceCIDRs = [] }: Pick<NodePoolOptions, "clusterCIDRs" | "serviceCIDRs">,
+	{
+		clusterCIDRs,
+		serviceCIDRs = [],
+		nodeCIDRs = [],
+	}: Pick<NodePoolOptions, "clusterCIDRs" | "serviceCIDRs" | "nodeCIDRs">,
 ): CIDR {
+	const given = nodeCIDRs.map(requiredCIDR).find(({ base }) => base.family === family);
+	if (given !== undefined) return given;
 	const taken = [...clusterCIDRs, ...serviceCIDRs].map(requiredCIDR);
 	const free = NODE_RANGES[family].map(requiredCIDR).find((range) => !taken.some((other) => isOverlap(range, other)));
 	if (free !== undefined) return free;
@@ -59,7 +74,7 @@ export function simulatedNodes(options: NodePoolOptions): readonly SimulatedNode
 	for (const [index, range] of ranges.entries()) requireRoom(options, range, options.clusterCIDRs[index] ?? "");
 	const nodeRanges = ranges.map(({ base }) => nodeRange(base.family, options));
 	return Array.from({ length: options.nodes }, (_, index) => ({
-		name: `n${index + 1}`,
+		name: options.names?.[index] ?? `${options.namePrefix ?? "n"}${index + 1}`,
 		podCIDRs: ranges.map((range) => subnetAt(range, maskSizeFor(options, range), index)),
 		addresses: nodeRanges.map((range) => addressAt(range, index + 1)),
 		zone: options.zones.length === 0 ? undefined : options.zones[index % options.zones.length],
@@ -106,11 +121,13 @@ export function nodeObject(node: SimulatedNode, options: NodePoolOptions, now: s
 				"beta.kubernetes.io/os": "linux",
 				"beta.kubernetes.io/arch": "amd64",
 				...zone,
+				...options.nodeLabels,
 			},
 		},
-		...(node.podCIDRs.length === 0
-			? {}
-			: { spec: { podCIDR, podCIDRs: node.podCIDRs.map((range) => formatCIDR(range)) } }),
+		spec: {
+			...(node.podCIDRs.length === 0 ? {} : { podCIDR, podCIDRs: node.podCIDRs.map((range) => formatCIDR(range)) }),
+			...(options.taints === undefined || options.taints.length === 0 ? {} : { taints: options.taints }),
+		},
 		status: {
 			capacity,
 			allocatable: capacity,

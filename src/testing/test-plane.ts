@@ -130,7 +130,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const fleet = settings.nodes === 0 ? [] : [new Fleet(fleetPorts, { ...settings, kubeletVersion: "v1.36.2" })];
 	const stopping = new AbortController();
 	setMaxListeners(0, stopping.signal);
-	const parts = [recorder, ...madeControllers(ports, settings), ...fleet, informers];
+	const parts = [recorder, ...madeControllers(ports, { ...settings, api: settings }), ...fleet, informers];
 	const running = parts.map((part) => part.run(stopping.signal));
 	await clock.settle();
 	// Most tests speak no HTTP: what it needs is made when the first one does.

@@ -28,7 +28,8 @@ export function checkOptions(options: Omit<PlaneOptions, "cacheFolder">): void {
 	if (options.podListeners) requireListenable(options);
 }
 
-function requireOneStore({ dataFolder, etcd }: Pick<PlaneOptions, "dataFolder" | "etcd">): void {
+/** @throws {RangeError} When there are two stores, or etcd cannot be found or asked so. */
+export function requireOneStore({ dataFolder, etcd }: Pick<PlaneOptions, "dataFolder" | "etcd">): void {
 	if (etcd === undefined) return;
 	if (dataFolder !== undefined) {
 		throw new RangeError("--etcd-servers and --data-dir: objects are kept in one place; leave one of the two out");

@@ -12,13 +12,10 @@ const SERVICE_ADDRESSES_MIN = 8n;
 export function networkRanges(
 	options: Pick<PlaneOptions, "serviceCIDRs" | "clusterCIDRs" | "nodePortRange">,
 ): NetworkRanges {
-	const { serviceCIDRs, clusterCIDRs, nodePortRange } = options;
-	const clusterIPs = rangesOf(SERVICE, serviceCIDRs, "10.96.0.0/16");
+	const { serviceCIDRs, clusterCIDRs } = options;
+	const ranges = serviceRanges(options);
+	const { clusterIPs } = ranges;
 	const pods = rangesOf(CLUSTER, clusterCIDRs, "10.244.0.0/16");
-	for (const [index, range] of clusterIPs.entries()) {
-		if (sizeOf(range) >= SERVICE_ADDRESSES_MIN) continue;
-		throw new RangeError(`${SERVICE} ${serviceCIDRs[index]}: want at least ${SERVICE_ADDRESSES_MIN} addresses`);
-	}
 	const primary = clusterIPs[0]?.base.family;
 	if (!pods.some(({ base }) => base.family === primary)) {
 		throw new RangeError(
@@ -26,6 +23,19 @@ export function networkRanges(
 		);
 	}
 	refuseOverlap(pods, clusterIPs, options);
+	return ranges;
+}
+
+/** Of an API server alone, which knows nothing of the pods'. @throws {RangeError} As {@link networkRanges}. */
+export function serviceRanges({
+	serviceCIDRs,
+	nodePortRange,
+}: Pick<PlaneOptions, "serviceCIDRs" | "nodePortRange">): NetworkRanges {
+	const clusterIPs = rangesOf(SERVICE, serviceCIDRs, "10.96.0.0/16");
+	for (const [index, range] of clusterIPs.entries()) {
+		if (sizeOf(range) >= SERVICE_ADDRESSES_MIN) continue;
+		throw new RangeError(`${SERVICE} ${serviceCIDRs[index]}: want at least ${SERVICE_ADDRESSES_MIN} addresses`);
+	}
 	return { clusterIPs, nodePorts: { first: nodePortRange.from, last: nodePortRange.to } };
 }
 

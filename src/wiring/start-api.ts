@@ -37,7 +37,7 @@ export interface RunningApi {
 	readonly port: number;
 	/** PEM of the authority that signed the server's certificate. */
 	readonly ca: string;
-	/** Of the user who may do everything; new at every start. */
+	/** Of a user who may do everything: of the token file, or else new at every start. */
 	readonly token: string;
 	readonly server: ApiServer;
 	/** The same user, in process. */
@@ -88,14 +88,14 @@ export async function startApi(
 		rules: new CelRules(),
 	});
 	if (options.etcd !== undefined) await claimWhatIsHeld(server.ports);
-	const token = randomBytes(32).toString("base64url");
+	const token = adminTokenOf(users) ?? randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 	const certificates = await certificatesFor({
 		folder: options.cacheFolder,
 		addresses: isWildcard(host) ? [] : [host],
 		nowMs: clock.wallMs(),
 	});
-	const identity = identityOf(server, certificates, { ...users, [token]: admin }, options);
+	const identity = identityOf(server, certificates, { [token]: admin, ...users }, options);
 	const yaml = new YamlReader();
 	let address = "";
 	const api = new HttpApi({
@@ -145,6 +145,11 @@ function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {
 		const podIP = answer.pod.status?.podIP ?? "";
 		if (connection !== undefined) await forwardPorts(connection, (podPort) => pods.connect(podIP, podPort));
 	};
+}
+
+/** The first one of the file that may do everything: servers that share the file share it, and keep it over restarts. */
+function adminTokenOf(users: Readonly<Record<string, User>>): string | undefined {
+	return Object.entries(users).find(([, { groups }]) => groups.includes(MASTERS_GROUP))?.[0];
 }
 
 interface Identity {

@@ -28,13 +28,10 @@ import type { ApiPlace } from "../plan/api-service/api-service.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import type { PlaneOptions } from "./plane-options.ts";
 
-/** `listen` has the port that the API really listens on. */
 export interface ControllersOptions
 	extends Pick<
 		PlaneOptions,
 		| "controllers"
-		| "listen"
-		| "serviceCIDRs"
 		| "maxEndpointsPerSlice"
 		| "concurrentServiceEndpointSyncs"
 		| "endpointSliceUpdatesBatchPeriodMs"
@@ -48,6 +45,10 @@ export interface ControllersOptions
 	> {
 	/** PEM of the authority that signed the API's certificate. Default "": the API speaks no TLS. */
 	readonly rootCA?: string;
+	/** Of the API; its port is the one that it really listens on. Absent: nobody keeps the Service `kubernetes`. */
+	readonly api?: Pick<PlaneOptions, "listen" | "serviceCIDRs"> & { readonly isOneOfMany?: boolean };
+	/** Owns what all of them write. Default: the program that has the part upstream. */
+	readonly fieldManager?: string;
 }
 
 type Make = (ports: ControllerPorts, options: ControllersOptions) => Controller;
@@ -93,16 +94,24 @@ const MAKERS: Readonly<Record<string, Make>> = {
 	"root-ca-certificate-publisher-controller": (ports, { rootCA = "" }) => rootCACertificatePublisher(ports, rootCA),
 	"clusterrole-aggregation-controller": (ports) => new ClusterRoleAggregationController(ports),
 	"service-lb-controller": (ports) => new ServiceLoadBalancerController(ports),
-	"kubernetes-service-controller": (ports, options) => new KubernetesServiceController(ports, placeOfApi(options)),
+	"kubernetes-service-controller": (ports, options) =>
+		new KubernetesServiceController(ports, placeOfApi(options), options.api?.isOneOfMany),
 	scheduler: (ports) => new Scheduler(ports),
 };
 
-function placeOfApi({ listen, serviceCIDRs }: ControllersOptions): ApiPlace {
+function placeOfApi({ api }: ControllersOptions): ApiPlace {
+	const { listen, serviceCIDRs } = assertDefined(api, "the API's place");
 	const serviceRange = assertDefined(parseCIDR(serviceCIDRs[0] ?? ""), "range of cluster IPs");
 	return { ...listen, serviceRange };
 }
 
 export const CONTROLLER_NAMES: readonly string[] = Object.keys(MAKERS);
+
+/** A part of the API server itself. */
+const API_CONTROLLER = "kubernetes-service-controller";
+
+/** Those that may run apart from the API. */
+export const APART_NAMES: readonly string[] = CONTROLLER_NAMES.filter((name) => name !== API_CONTROLLER);
 
 /**
  * @param clientAs What a user writes through. Default: all share the client of `ports`.
@@ -114,9 +123,9 @@ export function madeControllers(
 	clientAs: (userName: string) => ApiClient = () => ports.client,
 ): readonly Controller[] {
 	const selected = selectedControllers(CONTROLLER_NAMES, options.controllers);
-	const portsOf = portsByManager(ports);
+	const portsOf = portsByManager(ports, options.fieldManager);
 	return Object.entries(MAKERS)
-		.filter(([name]) => selected.has(name))
+		.filter(([name]) => selected.has(name) && (options.api !== undefined || name !== API_CONTROLLER))
 		.map(([name, make]) => {
 			const userName = userOf(name);
 			const client = userName === undefined ? ports.client : clientAs(userName);
@@ -141,7 +150,7 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 
 /** Who a controller is to the API. Undefined: a part of the API server itself. */
 function userOf(controller: string): string | undefined {
-	if (controller === "kubernetes-service-controller") return undefined;
+	if (controller === API_CONTROLLER) return undefined;
 	if (controller === "scheduler") return "system:kube-scheduler";
 	return serviceAccountName("kube-system", ACCOUNTS[controller] ?? controller);
 }
@@ -149,17 +158,20 @@ function userOf(controller: string): string | undefined {
 /** The program that has the part upstream owns what the part writes. */
 const OTHER_MANAGERS: Readonly<Record<string, string>> = {
 	scheduler: "kube-scheduler",
-	"kubernetes-service-controller": "kube-apiserver",
+	[API_CONTROLLER]: "kube-apiserver",
 };
 
 function managerOf(controller: string): string {
 	return OTHER_MANAGERS[controller] ?? "kube-controller-manager";
 }
 
-function portsByManager(ports: ControllerPorts): (controller: string) => ControllerPorts {
+function portsByManager(
+	ports: ControllerPorts,
+	fieldManager: string | undefined,
+): (controller: string) => ControllerPorts {
 	const made = new Map<string, ControllerPorts>();
 	return (controller) => {
-		const manager = managerOf(controller);
+		const manager = fieldManager ?? managerOf(controller);
 		const known = made.get(manager) ?? { ...ports, client: asManager(ports.client, manager) };
 		made.set(manager, known);
 		return known;

@@ -2,7 +2,6 @@
 import { setMaxListeners } from "node:events";
 import { formatCIDR } from "../api/ip.ts";
 import { EventExpiry } from "../apiserver/event-expiry.ts";
-import { answeringServer } from "../edge/answering-server.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { type PodNetwork, PodProber } from "../edge/pod-prober.ts";
@@ -27,6 +26,7 @@ import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
 import { type RunningApi, startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
 import type { Netns } from "./start-netns.ts";
+import { explained, placeText, refuseSharedFile } from "./start-problems.ts";
 import { type SystemPorts, systemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
@@ -188,7 +188,8 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const controllers = madeControllers(ports, { ...options, listen, rootCA: ca }, clientAs);
+	const api = { listen, serviceCIDRs: options.serviceCIDRs };
+	const controllers = madeControllers(ports, { ...options, api, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
 		clusterCIDRs: simulatedRanges(options),
@@ -248,38 +249,6 @@ function simulatedRanges(options: PlaneOptions): readonly string[] {
 	return [...options.clusterCIDRs, ...options.serviceCIDRs, ...nodes];
 }
 
-function placeText({ host, port }: PlaneOptions["listen"]): string {
-	return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
 function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** Of a server at the port that was asked for, the attempt to listen says more. */
-async function refuseSharedFile({ kubeconfig, listen }: PlaneOptions): Promise<void> {
-	const server = await answeringServer(kubeconfig);
-	if (server === undefined || Number(server.port) === listen.port) return;
-	throw new Error(
-		`kubeconfig ${kubeconfig} is of a plane that runs at ${server.origin}: ` +
-			"stop that one, or choose another place with --kubeconfig",
-	);
-}
-
-/** What the system says of an address, in words that say what to do. */
-function explained(flag: string, { host, port }: PlaneOptions["listen"]): (error: unknown) => never {
-	return (error) => {
-		const { code = "", message = "" } = error instanceof Error ? (error as Error & { code?: string }) : {};
-		const why: Readonly<Record<string, string>> = {
-			EADDRINUSE: `the port is taken: stop what listens there, or take another with ${flag} (port 0 is any free one)`,
-			EACCES: `not allowed: ports below 1024 need rights, take a higher one with ${flag}`,
-			EADDRNOTAVAIL: `this machine does not have that address: take one of its own with ${flag}`,
-			ENOTFOUND: `no such host: give an address of this machine with ${flag}`,
-			EAI_AGAIN: `no such host: give an address of this machine with ${flag}`,
-		};
-		// From a worker only the message comes over, which begins with the code.
-		const known = why[code] ?? Object.entries(why).find(([name]) => message.includes(name))?.[1];
-		if (known === undefined) throw error;
-		throw new Error(`cannot listen on ${placeText({ host, port })}: ${known}`, { cause: error });
-	};
 }

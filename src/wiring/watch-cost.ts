@@ -46,6 +46,7 @@ export async function watchCost(options: WatchCostOptions): Promise<WatchCost> {
 	options.signal.addEventListener("abort", end, { once: true });
 	const counts = new Counts();
 	const client = await clusterClient(options.cluster, {
+		part: "watch-cost",
 		received: (resource, bytes) => counts.add(resource, { events: 0, bytes }),
 	});
 	const { namespace, service } = options;

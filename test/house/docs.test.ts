@@ -6,6 +6,10 @@ import { resourceOfKind } from "../../src/api/resource-table.ts";
 import { decodeObject } from "../../src/api/schema/decode.ts";
 import { ApiError, type StatusReason } from "../../src/api/status.ts";
 import type { Pod } from "../../src/api/types/core.ts";
+import { addApiserverCommand } from "../../src/cli/apiserver.ts";
+import { CONTROLLER_ROWS } from "../../src/cli/controller-flags.ts";
+import { addControllersCommand } from "../../src/cli/controllers.ts";
+import { addKubeletCommand } from "../../src/cli/kubelet.ts";
 import { addScenarioCommand } from "../../src/cli/scenario.ts";
 import { addUpOptions } from "../../src/cli/up-options.ts";
 import { parseManifests } from "../../src/edge/codec/yaml.ts";
@@ -64,16 +68,32 @@ describe("docs/command-line.md", () => {
 	const shown = up.options.filter(({ hidden }) => !hidden);
 
 	const root = new Command();
-	addScenarioCommand(root, () => undefined);
-	const scenario = root.commands.flatMap(({ options }) => options);
+	for (const add of [addScenarioCommand, addApiserverCommand, addControllersCommand, addKubeletCommand]) {
+		add(root, () => undefined);
+	}
+	const shared = new Set(CONTROLLER_ROWS.map(([flags]) => flags));
+	const optionsOf = (name: string) =>
+		name === "up"
+			? shown
+			: (root.commands.find((command) => command.name() === name)?.options ?? []).filter(
+					({ flags }) => !shared.has(flags),
+				);
 
-	test("lists each flag of up and of scenario, and no other", () => {
-		const flags = quotedRows("docs/command-line.md").map(([cell = ""]) => /--[a-z-]+/.exec(cell)?.[0] ?? cell);
-		expect([...new Set(flags)].sort()).toEqual([...shown, ...scenario].map(({ long }) => long ?? "").sort());
-	});
+	test.each(["up", "scenario", "apiserver", "controllers", "kubelet"])(
+		"lists each flag of %s, and no other",
+		(name) => {
+			const rows = quotedRows("docs/command-line.md", name);
+			const flags = rows.map(([cell = ""]) => /--[a-z-]+/.exec(cell)?.[0] ?? cell);
+			expect([...flags].sort()).toEqual(
+				optionsOf(name)
+					.map(({ long }) => long ?? "")
+					.sort(),
+			);
+		},
+	);
 
 	test("gives the defaults that the program has", () => {
-		const rows = new Map(quotedRows("docs/command-line.md").map(([flag = "", value = ""]) => [flag, value]));
+		const rows = new Map(quotedRows("docs/command-line.md", "up").map(([flag = "", value = ""]) => [flag, value]));
 		expect(rows.get("`--nodes N`")).toBe(String(DEFAULT_PLANE_OPTIONS.nodes));
 		expect(rows.get("`--cluster-cidr V4[,V6]`")).toBe(DEFAULT_PLANE_OPTIONS.clusterCIDRs.join(","));
 		expect(rows.get("`--service-cluster-ip-range V4[,V6]`")).toBe(DEFAULT_PLANE_OPTIONS.serviceCIDRs.join(","));

@@ -29,9 +29,16 @@ function blocksOf(file: string, text: string): CodeBlock[] {
 	});
 }
 
-/** The cells of a Markdown table's rows whose first cell is in backquotes. */
-export function quotedRows(file: string): readonly (readonly string[])[] {
-	return readFileSync(file, "utf8")
+/**
+ * The cells of a Markdown table's rows whose first cell is in backquotes.
+ *
+ * @param section Its heading, of the second level. Default: the whole file.
+ */
+export function quotedRows(file: string, section?: string): readonly (readonly string[])[] {
+	const text = readFileSync(file, "utf8");
+	const sections = text.split(/^## /m).filter((part) => section === undefined || part.startsWith(`${section}\n`));
+	return sections
+		.join("")
 		.split("\n")
 		.filter((line) => /^\| `/.test(line))
 		.map((line) => line.split("|").slice(1, -1))

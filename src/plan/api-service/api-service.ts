@@ -9,6 +9,8 @@ import type { Endpoints, Service } from "../../api/types/core.ts";
 import type { EndpointSlice } from "../../api/types/discovery.ts";
 import type { Draft, IPFamily } from "../../api/types/meta.ts";
 import { SERVICE_NAME_LABEL, SKIP_MIRROR_LABEL } from "../../api/well-known.ts";
+import { assertDefined } from "../../kernel/assert.ts";
+import { compareStrings } from "../../kernel/order.ts";
 
 export const API_SERVICE = { namespace: "default", name: "kubernetes" } as const;
 /** What clients outside the API call the port. */
@@ -30,6 +32,16 @@ export interface ApiPlace {
 	readonly port: number;
 	/** The primary range of cluster IPs; its first usable address is the Service's. */
 	readonly serviceRange: CIDR;
+}
+
+/** An API server, as the endpoints have it. */
+export interface ApiAddress {
+	readonly ip: string;
+	readonly port: number;
+}
+
+export function apiAddress(place: ApiPlace): ApiAddress {
+	return { ip: apiEndpointIP(place), port: place.port };
 }
 
 /** The address in the endpoints: the API's own when others could reach it there. */
@@ -56,20 +68,35 @@ export function apiService({ port, serviceRange }: ApiPlace): Draft<Service> {
 }
 
 /** Mirroring would only make a second slice of them. */
-export function apiEndpoints(place: ApiPlace): Draft<Endpoints> {
-	const ports = [{ name: PORT_NAME, port: place.port, protocol: "TCP" as const }];
+export function apiEndpoints(servers: readonly ApiAddress[]): Draft<Endpoints> {
 	return {
 		metadata: { name: API_SERVICE.name, labels: { [SKIP_MIRROR_LABEL]: "true" } },
-		subsets: [{ addresses: [{ ip: apiEndpointIP(place) }], ports }],
+		subsets: byPort(servers).map(({ port, ips }) => ({
+			addresses: ips.map((ip) => ({ ip })),
+			ports: [{ name: PORT_NAME, port, protocol: "TCP" as const }],
+		})),
 	};
 }
 
-/** Kept by nobody but the API itself, so no controller's name is on it. */
-export function apiEndpointSlice(place: ApiPlace): Draft<EndpointSlice> {
+/** The port of most servers first, the lowest of equals; addresses sorted: all servers must come to the same. */
+function byPort(servers: readonly ApiAddress[]): readonly { readonly port: number; readonly ips: readonly string[] }[] {
+	const groups = new Map<number, string[]>();
+	for (const { ip, port } of servers) groups.set(port, [...(groups.get(port) ?? []), ip]);
+	return [...groups]
+		.map(([port, ips]) => ({ port, ips: ips.sort(compareStrings) }))
+		.sort((a, b) => b.ips.length - a.ips.length || a.port - b.port);
+}
+
+/**
+ * Kept by nobody but the API itself, so no controller's name is on it. One slice has one set of ports: servers that
+ * listen on another one than most are in the Endpoints alone.
+ */
+export function apiEndpointSlice({ serviceRange }: ApiPlace, servers: readonly ApiAddress[]): Draft<EndpointSlice> {
+	const { port, ips } = assertDefined(byPort(servers)[0], "an API server");
 	return {
 		metadata: { name: API_SERVICE.name, labels: { [SERVICE_NAME_LABEL]: API_SERVICE.name } },
-		addressType: place.serviceRange.base.family,
-		endpoints: [{ addresses: [apiEndpointIP(place)], conditions: { ready: true } }],
-		ports: [{ name: PORT_NAME, port: place.port, protocol: "TCP" }],
+		addressType: serviceRange.base.family,
+		endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
+		ports: [{ name: PORT_NAME, port, protocol: "TCP" }],
 	};
 }

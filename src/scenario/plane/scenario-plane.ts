@@ -78,7 +78,8 @@ export class ScenarioPlane {
 		this.trace = new Trace(clock);
 		const component = (name: string, controllers: readonly string[], heard: Partial<FaultPorts> = {}): Controllers => {
 			const faults = new ComponentFaults(name, { clock, server: this.serverFaults, trace: this.trace, ...heard });
-			const options = { ...DEFAULT_PLANE_OPTIONS, serviceCIDRs: SERVICE_CIDRS, maxEndpointsPerSlice, controllers };
+			const api = { ...DEFAULT_PLANE_OPTIONS, serviceCIDRs: SERVICE_CIDRS };
+			const options = { ...DEFAULT_PLANE_OPTIONS, api, maxEndpointsPerSlice, controllers };
 			const user = { name: `system:serviceaccount:kube-system:${name}`, groups: [MASTERS_GROUP] };
 			return new Controllers({
 				client: new InProcessClient(server.server, user),
