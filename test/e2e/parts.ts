@@ -137,6 +137,10 @@ export class Part {
 		return this.#child.exitCode;
 	}
 
+	get isRunning(): boolean {
+		return this.#child.exitCode === null && this.#child.signalCode === null;
+	}
+
 	signal(signal: NodeJS.Signals): void {
 		this.#child.kill(signal);
 	}

@@ -13,6 +13,7 @@ import type {
 	WatchedBatch,
 	WatchSession,
 } from "../../src/testing/history/operation.ts";
+import { eventually } from "../e2e/plane.ts";
 
 const NAMESPACE = "default";
 /** Only these are looked at: controllers write ConfigMaps of their own. */
@@ -27,6 +28,8 @@ export class ClientHistory {
 	seen = 0;
 	/** What cannot be said in a history. */
 	readonly problems: string[] = [];
+	/** What servers in trouble said when they ended a watch. */
+	readonly excuses: Set<string> = new Set();
 	readonly #operations: Operation[] = [];
 	readonly #sessions: WatchSession[] = [];
 	readonly #log: LoggedChanges[] = [];
@@ -100,6 +103,12 @@ export class ClientHistory {
 		}
 	}
 
+	/** Resolves when everything up to the revision is in the log. */
+	async caughtUp(revision: number): Promise<void> {
+		const isThere = (logged: number): boolean => logged >= revision;
+		await eventually(() => Promise.resolve(this.loggedTo), isThere, { what: "the watch from before does not go on" });
+	}
+
 	/** Every place that somebody asked to be written, by a client whose name begins so. */
 	places(client = ""): Set<string> {
 		return new Set(
@@ -147,9 +156,11 @@ export class ClientHistory {
 			: { answer: { kind: "unknown" } };
 	}
 
-	/** A server that was killed ends every watch; anything that it says itself is wrong. */
+	/** A server that was killed ends every watch, and one in trouble may say so; that a watch was wrong may none say. */
 	#unlessGone(error: unknown, what: string): void {
-		if (error instanceof ApiError) this.problems.push(`${what}: ${error.message}`);
+		if (!(error instanceof ApiError)) return;
+		if (error.code < 500) this.problems.push(`${what}: ${error.message}`);
+		else this.excuses.add(error.message);
 	}
 
 	#count(): number {

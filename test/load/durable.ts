@@ -81,11 +81,7 @@ async function caughtUp(plane: RunningPlane, history: ClientHistory): Promise<vo
 	await history.read("the end", client, history.places());
 	const following = history.follow(client, signal);
 	const last = await client.create<ConfigMap>(CONFIG_MAPS, "default", { metadata: { name: "last" } });
-	await eventually(
-		() => Promise.resolve(history.loggedTo),
-		(revision) => revision >= Number(last.metadata.resourceVersion),
-		{ what: "the watch from before the kill does not go on" },
-	);
+	await history.caughtUp(Number(last.metadata.resourceVersion));
 	abort();
 	await following;
 	client.close();
