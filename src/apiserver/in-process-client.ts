@@ -6,7 +6,7 @@
  */
 import { required } from "../api/field-error.ts";
 import { apiVersionOf, type ObjectKey, type Resource, type ResourceType } from "../api/resource.ts";
-import { expiredWatch, invalidObject, noSuchPath, type Status } from "../api/status.ts";
+import { ApiError, expiredWatch, invalidObject, noSuchPath, type Status } from "../api/status.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
 import type {
 	ApiClient,
@@ -42,12 +42,17 @@ export class InProcessClient implements ApiClient {
 	readonly #server: ApiServer;
 	readonly #user: User;
 	readonly #manager: string;
+	readonly #mayWrite: () => boolean;
 
-	/** @param manager Owns what is written through this client. */
-	constructor(server: ApiServer, user: User, manager = "sliceplane") {
+	/**
+	 * @param manager Owns what is written through this client.
+	 * @param mayWrite Asked before each write.
+	 */
+	constructor(server: ApiServer, user: User, manager = "sliceplane", mayWrite: () => boolean = () => true) {
 		this.#server = server;
 		this.#user = user;
 		this.#manager = manager;
+		this.#mayWrite = mayWrite;
 	}
 
 	get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
@@ -100,7 +105,7 @@ export class InProcessClient implements ApiClient {
 		object: Draft<T>,
 		options: WriteOptions = {},
 	): Promise<T> {
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const target = this.#target("create", resource, namespace, "");
 			const context = this.#context(options.signal);
 			const { custom, kind } = target.type;
@@ -112,7 +117,7 @@ export class InProcessClient implements ApiClient {
 
 	update<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
 		const { namespace = "", name } = object.metadata;
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const { ports } = this.#server;
 			const target = this.#target("update", resource, namespace, name, options.subresource);
 			const context = this.#context(options.signal);
@@ -131,7 +136,7 @@ export class InProcessClient implements ApiClient {
 		patch: { readonly type: PatchType; readonly body: unknown },
 		options: WriteOptions = {},
 	): Promise<T> {
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const { ports } = this.#server;
 			const target = this.#target("patch", resource, key.namespace, key.name, options.subresource);
 			const context = this.#context(options.signal);
@@ -146,7 +151,7 @@ export class InProcessClient implements ApiClient {
 	}
 
 	post(resource: Resource, key: ObjectKey, subresource: string, body: unknown): Promise<Status> {
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const target = this.#target("create", resource, key.namespace, key.name, subresource);
 			if (subresource === "binding") return bindPod(this.#server.ports, target, body, false);
 			if (subresource !== "eviction") throw noSuchPath();
@@ -159,7 +164,7 @@ export class InProcessClient implements ApiClient {
 		key: ObjectKey,
 		options: DeleteOptions = {},
 	): Promise<T | Status> {
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const target = this.#target("delete", resource, key.namespace, key.name);
 			const deleted = deleteObject(this.#server.ports, target, { ...options, dryRun: false });
 			const { answer } = await this.#seen(deleted);
@@ -172,13 +177,19 @@ export class InProcessClient implements ApiClient {
 		namespace: string,
 		options: DeleteOptions & { readonly labelSelector?: string } = {},
 	): Promise<void> {
-		return this.#ask(async () => {
+		return this.#write(async () => {
 			const target = this.#target("deletecollection", resource, namespace, "");
 			const { labelSelector, ...deletion } = options;
 			const query = labelSelector === undefined ? {} : { labelSelector };
 			const context = this.#context(options.signal);
 			await deleteCollection(this.#server.ports, target, query, { ...deletion, dryRun: false }, context);
 		});
+	}
+
+	/** Whoever leads no more writes no more, whether or not it knows: it may have been stopped, and gone on. */
+	#write<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#mayWrite()) return this.#ask(work);
+		return Promise.reject(new ApiError("ServiceUnavailable", "nothing is written: this process leads no more"));
 	}
 
 	/** In the newest state: what is asked here never says that an older one would do. */

@@ -59,18 +59,30 @@ async function runPlane(cmd: readonly string[], files: readonly string[], option
 	const { startPlane } = await import("../wiring/start-plane.ts");
 	const stopping = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort(signal));
-	const plane = await startPlane(options, progress);
+	const { signal } = stopping;
+	const plane = await startPlane(options, progress, signal).catch((error: unknown) => {
+		// It stood by, and was told to stop.
+		if (signal.aborted) return undefined;
+		throw error;
+	});
+	if (plane === undefined) return 0;
+	let lostStatus = 0;
+	void plane.lost.then((why) => {
+		progress(why);
+		lostStatus = 1;
+		stopping.abort("SIGTERM");
+	});
 	try {
 		for (const { file, text } of manifests) await plane.apply(file, text, progress);
 		const { kubeconfig } = plane;
-		const { signal } = stopping;
 		if (cmd.length > 0) {
-			return await runAround(cmd, { kubeconfig, env: proxyVariables(plane.gateway), stopping: signal });
+			const status = await runAround(cmd, { kubeconfig, env: proxyVariables(plane.gateway), stopping: signal });
+			return lostStatus || status;
 		}
 		process.stdout.write(`Sliceplane is ready: ${plane.url}  KUBECONFIG=${path.resolve(plane.kubeconfig)}\n`);
-		await aborted(stopping.signal);
+		await aborted(signal);
 		progress("Stopping");
-		return 0;
+		return lostStatus;
 	} finally {
 		await plane.stop();
 	}

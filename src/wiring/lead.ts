@@ -1,11 +1,8 @@
 /** Work that only one of many processes may do: by a Lease, or, without election, at once. */
 import { hostname } from "node:os";
-import type { HttpClient } from "../edge/http-client.ts";
-import type { ServerAccess } from "../edge/http-exchange.ts";
+import type { ApiClient } from "../machinery/api-client.ts";
 import { Elector } from "../machinery/elector.ts";
 import type { ElectionTimes } from "../machinery/leader-election.ts";
-import { clientFor } from "./cluster-client.ts";
-import type { Part } from "./refused-rights.ts";
 import type { SystemPorts } from "./system-ports.ts";
 
 export interface LeadOptions extends ElectionTimes {
@@ -13,6 +10,15 @@ export interface LeadOptions extends ElectionTimes {
 	readonly namespace: string;
 	readonly name: string;
 }
+
+/** client-go's times, and the Lease of all programs that run these controllers. */
+export const DEFAULT_LEAD: LeadOptions = {
+	namespace: "kube-system",
+	name: "sliceplane-controllers",
+	leaseDurationMs: 15_000,
+	renewDeadlineMs: 10_000,
+	retryPeriodMs: 2_000,
+};
 
 /** The lead of this process. */
 export interface Lead {
@@ -26,15 +32,18 @@ export interface Lead {
 	release(): Promise<void>;
 }
 
+/** For the Lease alone: its requests wait for nobody else's. Closed when the lead is released. */
+export type LeaseClient = ApiClient & { close?(): void };
+
 /** @param options Undefined: whoever is started leads. */
 export function leadOf(
-	{ access, part }: { readonly access: ServerAccess; readonly part: Part },
+	clientOf: () => LeaseClient,
 	options: LeadOptions | undefined,
 	system: SystemPorts,
 	progress: (text: string) => void,
 ): Lead {
 	if (options === undefined) return { mayWrite: () => true, acquire: nothing, hold: untilAborted, release: nothing };
-	const client: HttpClient = clientFor(access, { part });
+	const client = clientOf();
 	const lease = `Lease ${options.namespace}/${options.name}`;
 	const identity = `${hostname()}_${system.random.uid()}`;
 	const standsBy = (holder: string): void => progress(`Standing by: ${holder} holds the ${lease}`);
@@ -51,7 +60,7 @@ export function leadOf(
 		},
 		async release() {
 			await elector.release();
-			client.close();
+			client.close?.();
 		},
 	};
 }

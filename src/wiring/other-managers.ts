@@ -35,12 +35,12 @@ const SLICE_KEEPERS: Readonly<Record<string, string>> = {
 
 /** The flag that says: it is known, and well. */
 const FLAG = "--take-over";
-const WHAT_TO_DO =
+export const WHAT_TO_DO: string =
 	"stop that one, or start it without them (kube-controller-manager --controllers='*,-NAME'); " +
 	`then ${FLAG} says that all is well`;
 
 /**
- * A sentence about a kube-controller-manager that is alive. Whether it is, shows only while one looks: its clock may be
+ * A sentence about a kube-controller-manager that is alive, but for what to do. Whether it is, shows only while one looks: its clock may be
  * another, so a Lease that is held is looked at until it is renewed, or its time is over.
  */
 export async function livingManager(
@@ -63,7 +63,7 @@ export async function livingManager(
 		if (now.spec?.renewTime === first?.spec?.renewTime) continue;
 		return (
 			`a kube-controller-manager runs (Lease ${MANAGER_LEASE.namespace}/${MANAGER_LEASE.name}, held by ${holder}, was renewed at ` +
-			`${now.spec?.renewTime}), and by default it has the same controllers: ${WHAT_TO_DO}`
+			`${now.spec?.renewTime}), and by default it has the same controllers: `
 		);
 	}
 	return undefined;

@@ -10,7 +10,7 @@ import { WorkQueues } from "../machinery/work-queues.ts";
 import { clientFor } from "./cluster-client.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import { type Lead, type LeadOptions, leadOf } from "./lead.ts";
-import { foreignSlice, livingManager, OWN_MANAGER } from "./other-managers.ts";
+import { foreignSlice, livingManager, OWN_MANAGER, WHAT_TO_DO } from "./other-managers.ts";
 import { type HostPort, servePartStatus } from "./part-status.ts";
 import { isOwnServer } from "./server-kind.ts";
 import { APART_NAMES, type ControllersOptions, madeControllers } from "./start-controllers.ts";
@@ -63,7 +63,7 @@ export async function runControllers(
 ): Promise<string | undefined> {
 	const system = systemPorts(options.logLevel);
 	setMaxListeners(0, signal);
-	const lead = leadOf({ access, part: "controllers" }, options.election, system, news.progress);
+	const lead = leadOf(() => clientFor(access, { part: "controllers" }), options.election, system, news.progress);
 	const client = clientFor(access, { part: "controllers", mayWrite: lead.mayWrite });
 	let isLeader = false;
 	const lost = (): string | undefined => (isLeader && !lead.mayWrite() ? "the lead is lost" : undefined);
@@ -135,7 +135,7 @@ class ApartWork {
 		// Who shares the manager's own Lease leads instead of it.
 		if (!isTakingOver && election?.name !== "kube-controller-manager") {
 			const manager = await livingManager(client, system.clock, signal, news.progress);
-			if (manager !== undefined) return manager;
+			if (manager !== undefined) return manager + WHAT_TO_DO;
 		}
 		const informers = this.#informers;
 		const selected = selectedControllers(APART_NAMES, this.#options.controllers);

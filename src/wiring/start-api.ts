@@ -42,9 +42,17 @@ export interface RunningApi {
 	readonly server: ApiServer;
 	/** The same user, in process. */
 	readonly client: ApiClient;
-	/** One of the plane's own programs, in process: with no more rights than its roles give. */
-	readonly clientAs: (userName: string) => ApiClient;
+	/** Of the plane's own parts. @param mayWrite Asked before each write. */
+	readonly partClients: (mayWrite: () => boolean) => PartClients;
 	stop(graceMs: number): Promise<void>;
+}
+
+/** In process. */
+export interface PartClients {
+	/** May do everything. */
+	readonly client: ApiClient;
+	/** One of the plane's own programs: with no more rights than its roles give. */
+	readonly clientAs: (userName: string) => ApiClient;
 }
 
 /** How the API reaches what runs in pods. */
@@ -128,7 +136,10 @@ export async function startApi(
 		token,
 		server,
 		client: new InProcessClient(server, admin),
-		clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }),
+		partClients: (mayWrite) => ({
+			client: new InProcessClient(server, admin, undefined, mayWrite),
+			clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }, undefined, mayWrite),
+		}),
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await yaml.close();

@@ -22,8 +22,9 @@ import { checkOptions } from "./check-options.ts";
 import { selectionHint } from "./controller-selection.ts";
 import { type DataPlane, startDataPlane } from "./data-plane.ts";
 import { networkRanges } from "./network-ranges.ts";
+import { planeLead } from "./plane-lead.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
-import { type RunningApi, startApi } from "./start-api.ts";
+import { type PartClients, type RunningApi, startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
 import type { Netns } from "./start-netns.ts";
 import { explained, placeText, refuseSharedFile } from "./start-problems.ts";
@@ -40,6 +41,8 @@ export interface Plane {
 	readonly gateway: PlaneGateway | undefined;
 	/** Creates what the manifests say, or brings it in line. `file` names them in errors. */
 	apply(file: string, text: string, progress: Progress): Promise<void>;
+	/** Resolves with a sentence when its parts have stopped, since another plane on the same etcd leads now. */
+	readonly lost: Promise<string>;
 	/** Stops every part; resolves when nothing of the plane runs any more. */
 	stop(): Promise<void>;
 }
@@ -62,6 +65,7 @@ const STOP_GRACE_MS = 2_000;
  *
  * @param asked What is left out has the default of the command line; see {@link PlaneOptions}.
  * @param progress Told what has come up, a sentence each.
+ * @param signal Gives up when it aborts: a plane on etcd stands by while another one leads.
  * @throws {RangeError} When options cannot go together; the message names the flag.
  * @throws {Error} When the address is taken or is none of this machine's, and when the kubeconfig cannot be written or
  *     is that of a plane that runs; the message says what to do.
@@ -73,6 +77,7 @@ const STOP_GRACE_MS = 2_000;
 export async function startPlane(
 	asked: Partial<PlaneOptions> = {},
 	progress: Progress = () => undefined,
+	signal: AbortSignal = new AbortController().signal,
 ): Promise<Plane> {
 	const options: PlaneOptions = { ...DEFAULT_PLANE_OPTIONS, cacheFolder: cacheFolder(), ...asked };
 	checkOptions(options);
@@ -100,8 +105,15 @@ export async function startPlane(
 		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, user: { token: api.token } });
 		progress(`API at ${api.url}`);
 		await Promise.all([bootstrap(api.client), bootstrapAccess(asManager(api.client, "kube-apiserver"))]);
+		const lead = await planeLead(api.client, options, system, progress, signal);
 		if (options.network === "netns") netns = await startNetns(options, { ...system, ...api }, progress);
-		const parts = startParts(api, options, logs, system, netns, stopping.signal);
+		const clients = api.partClients(lead.mayWrite);
+		const parts = startParts({ ...api, ...clients }, options, logs, system, netns, stopping.signal);
+		const lost = lead.hold(stopping.signal).then((why) => {
+			stopping.abort();
+			// Whoever stops a plane does not lose it.
+			return why ?? new Promise<string>(() => undefined);
+		});
 		dataPlane = parts.dataPlane;
 		await parts.informers.whenSynced(stopping.signal);
 		await netns?.ready();
@@ -120,10 +132,14 @@ export async function startPlane(
 			url: api.url,
 			kubeconfig: options.kubeconfig,
 			gateway,
+			lost,
 			apply: (file, text, tell) => applyManifests(api.client, file, text, tell),
 			async stop() {
 				stopping.abort();
-				await Promise.all([...parts.running, api.stop(STOP_GRACE_MS)]);
+				const worked = Promise.all(parts.running).then(() => lead.release());
+				// The Lease is in the store, which is closed with the API.
+				if (options.etcd !== undefined) await worked;
+				await Promise.all([worked, api.stop(STOP_GRACE_MS)]);
 				await netns?.stop();
 			},
 		};
@@ -158,7 +174,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, clientAs, server, port, ca, token }: RunningApi,
+	{ client, clientAs, server, port, ca, token }: RunningApi & PartClients,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { CONFIG_MAPS } from "../../src/api/resource-names.ts";
+import { CONFIG_MAPS, NODES } from "../../src/api/resource-names.ts";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../../src/api/resource-table.ts";
 import type { ConfigMap } from "../../src/api/types/core.ts";
 import type { KubeObject } from "../../src/api/types/meta.ts";
@@ -20,6 +20,7 @@ import { TestServer } from "../../src/testing/test-server.ts";
 import { clusterClient } from "../../src/wiring/cluster-client.ts";
 import { CutWay } from "./cut-way.ts";
 import { openStore, type RawEtcd, rawEtcd } from "./etcd-stores.ts";
+import { Part } from "./parts.ts";
 import { eventually, finished, PROGRAM, RunningPlane } from "./plane.ts";
 
 const problem = etcdProblem();
@@ -430,6 +431,30 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 		expect((await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" })).items).toHaveLength(20);
 		client.close();
 		expect(await third.stop()).toBe(0);
+	});
+
+	test("of two whole planes one works, and the other one does when that is gone", async () => {
+		const plane = (name: string): Part => {
+			const file = path.join(folder, name);
+			const words = ["up", "--listen", "127.0.0.1:0", "--kubeconfig", file, "--nodes", "1", "--network", "none"];
+			return new Part([...words, ...flags]);
+		};
+		const first = await plane("first").ready();
+		const [second, third] = [plane("second"), plane("third")];
+		const standsBy = (part: Part): Promise<string> =>
+			eventually(
+				() => Promise.resolve(part.stderr),
+				(text) => /Standing by: \S+ holds the Lease kube-system\/sliceplane-controllers/.test(text),
+			);
+		await Promise.all([standsBy(second), standsBy(third)]);
+		expect(await third.end()).toBe(0);
+		const client = await clusterClient({ kubeconfig: path.join(folder, "second") });
+		expect((await client.list(NODES, {})).items.map(({ metadata: { name } }) => name)).toEqual(["n1"]);
+		expect(second.stdout).toBe("");
+		expect(await first.end()).toBe(0);
+		await second.ready();
+		client.close();
+		expect(await second.end()).toBe(0);
 	});
 
 	test("is not ready while etcd is away, and ready when it is back", async () => {
