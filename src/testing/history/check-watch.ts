@@ -17,7 +17,7 @@ export function checkWatch(session: WatchSession, log: readonly LoggedChanges[])
 	for (const { through, events } of batches) {
 		for (const group of byRevision(events)) {
 			const { revision } = group[0] as Event;
-			const wanted = expected.slice(next).filter((event) => event.revision === revision);
+			const wanted = eventsOf(expected, next, revision);
 			const first = expected[next];
 			if (revision <= last)
 				return broke(revision === last ? "unique" : "ordered", `told ${shown(group)} after ${last}`);
@@ -42,6 +42,15 @@ export function checkWatch(session: WatchSession, log: readonly LoggedChanges[])
 
 function eventAt(revision: Revision): (change: Change) => Event {
 	return (change) => ({ ...change, revision });
+}
+
+/** Those of the revision, from a place in the list on. */
+function eventsOf(events: readonly Event[], from: number, revision: Revision): readonly Event[] {
+	let start = from;
+	while ((events[start]?.revision ?? revision) < revision) start++;
+	let end = start;
+	while (events[end]?.revision === revision) end++;
+	return events.slice(start, end);
 }
 
 /** Runs of events of one revision, in the order in which they came. */
