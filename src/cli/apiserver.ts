@@ -9,7 +9,7 @@ import { addEtcdOptions, type EtcdFlags, etcdOptionsOf } from "./etcd-options.ts
 import { addRows, type Row } from "./flag-rows.ts";
 import { domain, hostAndPort, list, portRange } from "./flag-values.ts";
 import { aborted, stopSignal } from "./until-stopped.ts";
-import { UsageError } from "./usage-error.ts";
+import { refuseWrongOptions } from "./usage-error.ts";
 
 interface ApiserverFlags extends EtcdFlags, RequestLimitFlags {
 	readonly listen: PlaneOptions["listen"];
@@ -60,12 +60,10 @@ async function serve(options: ApiserverOptions): Promise<void> {
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { serviceRanges } = await import("../wiring/network-ranges.ts");
 	const { requireOneStore } = await import("../wiring/check-options.ts");
-	try {
+	refuseWrongOptions(() => {
 		serviceRanges(options);
 		requireOneStore(options);
-	} catch (error) {
-		throw error instanceof RangeError ? new UsageError(error.message, { cause: error }) : error;
-	}
+	});
 	const { startApiserver } = await import("../wiring/start-apiserver.ts");
 	const stopping = stopSignal();
 	const server = await startApiserver(options, (text) => void process.stderr.write(`${text}\n`));

@@ -1,5 +1,6 @@
 /** Flags of the controllers, with upstream's names, and of the API's limits: of `up`, and of the parts alone. */
 import type { PlaneOptions } from "../wiring/plane-options.ts";
+import type { ControllersOptions } from "../wiring/start-controllers.ts";
 import type { Row } from "./flag-rows.ts";
 import { durationMs, graceMs, whole } from "./flag-values.ts";
 
@@ -39,19 +40,7 @@ export const CONTROLLER_ROWS: readonly Row[] = [
 	["--node-monitor-grace-period <duration>", "silence after which a node is lost", graceMs, "50s"],
 ];
 
-type ControllerOptions = Pick<
-	PlaneOptions,
-	| "maxEndpointsPerSlice"
-	| "concurrentServiceEndpointSyncs"
-	| "endpointSliceUpdatesBatchPeriodMs"
-	| "concurrentEndpointSyncs"
-	| "endpointUpdatesBatchPeriodMs"
-	| "mirroringMaxEndpointsPerSubset"
-	| "mirroringConcurrentServiceEndpointSyncs"
-	| "mirroringEndpointSliceUpdatesBatchPeriodMs"
-	| "retryBudget"
-	| "nodeMonitorGracePeriodMs"
->;
+type ControllerOptions = Omit<ControllersOptions, "controllers" | "rootCA" | "api" | "fieldManager">;
 
 export function controllerOptionsOf(flags: ControllerFlags): ControllerOptions {
 	return {

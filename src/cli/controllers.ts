@@ -5,7 +5,7 @@ import { CONTROLLER_ROWS, type ControllerFlags, controllerOptionsOf } from "./co
 import { addRows, type Row } from "./flag-rows.ts";
 import { durationMs, list, type Place, place, placeOrNone, truth } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
-import { UsageError } from "./usage-error.ts";
+import { refuseWrongOptions } from "./usage-error.ts";
 
 interface ControllersFlags extends ControllerFlags {
 	readonly kubeconfig?: string;
@@ -71,11 +71,7 @@ async function serve(flags: ControllersFlags): Promise<number> {
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { checkApartOptions, runControllers } = await import("../wiring/run-controllers.ts");
 	const { clusterAccess } = await import("../wiring/cluster-client.ts");
-	try {
-		checkApartOptions(options);
-	} catch (error) {
-		throw error instanceof RangeError ? new UsageError(error.message, { cause: error }) : error;
-	}
+	refuseWrongOptions(() => checkApartOptions(options));
 	const signal = stopSignal();
 	const access = await clusterAccess({ ...flags, files: process.env["KUBECONFIG"] });
 	const news = {

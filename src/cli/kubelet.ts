@@ -6,7 +6,7 @@ import type { KubeletOptions } from "../wiring/run-kubelet.ts";
 import { addRows, type Row } from "./flag-rows.ts";
 import { list, type Place, place, placeOrNone, whole, zones } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
-import { UsageError } from "./usage-error.ts";
+import { refuseWrongOptions } from "./usage-error.ts";
 
 interface KubeletFlags {
 	readonly kubeconfig?: string;
@@ -80,11 +80,7 @@ async function serve(flags: KubeletFlags): Promise<void> {
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { checkKubeletOptions, runKubelet } = await import("../wiring/run-kubelet.ts");
 	const { clusterAccess } = await import("../wiring/cluster-client.ts");
-	try {
-		checkKubeletOptions(options);
-	} catch (error) {
-		throw error instanceof RangeError ? new UsageError(error.message, { cause: error }) : error;
-	}
+	refuseWrongOptions(() => checkKubeletOptions(options));
 	const signal = stopSignal();
 	const access = await clusterAccess({ ...flags, files: process.env["KUBECONFIG"] });
 	const news = {

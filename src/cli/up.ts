@@ -9,7 +9,7 @@ import { proxyVariables } from "./proxy-variables.ts";
 import { runAround } from "./run-around.ts";
 import { aborted } from "./until-stopped.ts";
 import { addUpOptions, planeOptionsOf, type UpFlags } from "./up-options.ts";
-import { UsageError } from "./usage-error.ts";
+import { refuseWrongOptions } from "./usage-error.ts";
 
 export function addUpCommand(root: Command, setStatus: (status: number) => void): void {
 	const up = root
@@ -53,9 +53,10 @@ async function runUp(cmd: readonly string[], flags: UpFlags): Promise<number> {
 }
 
 async function runPlane(cmd: readonly string[], files: readonly string[], options: PlaneOptions): Promise<number> {
-	await refuseWrongOptions(options);
-	const manifests = await Promise.all(files.map(async (file) => ({ file, text: await manifestText(file) })));
 	// Loaded only now: wrong usage and --help must answer at once.
+	const { checkOptions } = await import("../wiring/check-options.ts");
+	refuseWrongOptions(() => checkOptions(options));
+	const manifests = await Promise.all(files.map(async (file) => ({ file, text: await manifestText(file) })));
 	const { startPlane } = await import("../wiring/start-plane.ts");
 	const stopping = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort(signal));
@@ -85,16 +86,6 @@ async function runPlane(cmd: readonly string[], files: readonly string[], option
 		return lostStatus;
 	} finally {
 		await plane.stop();
-	}
-}
-
-/** Rejects with a UsageError for options that cannot go together, before anything is started. */
-async function refuseWrongOptions(options: PlaneOptions): Promise<void> {
-	const { checkOptions } = await import("../wiring/check-options.ts");
-	try {
-		checkOptions(options);
-	} catch (error) {
-		throw error instanceof RangeError ? new UsageError(error.message, { cause: error }) : error;
 	}
 }
 
