@@ -69,8 +69,9 @@ export class PodGarbageCollector implements Controller {
 	async #removeOrphan(pod: Pod): Promise<void> {
 		if (!hasEnded(pod)) {
 			const status = { ...disruptedStatus(pod, NODE_GONE, this.#ports.clock.wallMs()), phase: "Failed" as const };
-			const update = this.#ports.client.update(PODS, { ...pod, status }, { subresource: "status" });
-			await ignoreNotFound(update);
+			const { uid } = pod.metadata;
+			const patch = { type: "strategic", body: { metadata: { uid }, status } } as const;
+			await ignoreNotFound(this.#ports.client.patch(PODS, splitKey(keyOf(pod)), patch, { subresource: "status" }));
 		}
 		await this.#remove(pod);
 	}

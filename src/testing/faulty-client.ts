@@ -29,6 +29,8 @@ export interface ClientCall {
 	readonly namespace: string;
 	/** "" for lists, watches, and objects whose name the server makes. */
 	readonly name: string;
+	/** Undefined: the object itself. */
+	readonly subresource?: string | undefined;
 	/** Of lists and watches. */
 	readonly resourceVersion?: string;
 	/** What a write sends. */
@@ -114,13 +116,27 @@ export class FaultyClient implements ApiClient {
 		object: Draft<T>,
 		options?: WriteOptions,
 	): Promise<T> {
-		const about = { verb: "create", resource, namespace, name: object.metadata.name ?? "", body: object } as const;
+		const about = {
+			verb: "create",
+			resource,
+			namespace,
+			name: object.metadata.name ?? "",
+			body: object,
+			subresource: options?.subresource,
+		} as const;
 		return this.#call(about, options?.signal, () => this.#client.create(resource, namespace, object, options));
 	}
 
 	update<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
 		const { namespace = "", name } = object.metadata;
-		const about = { verb: "update", resource, namespace, name, body: object } as const;
+		const about = {
+			verb: "update",
+			resource,
+			namespace,
+			name,
+			body: object,
+			subresource: options?.subresource,
+		} as const;
 		return this.#call(about, options?.signal, () => this.#client.update(resource, object, options));
 	}
 
@@ -130,12 +146,12 @@ export class FaultyClient implements ApiClient {
 		patch: { readonly type: PatchType; readonly body: unknown },
 		options?: WriteOptions,
 	): Promise<T> {
-		const about = { verb: "patch", resource, ...key, body: patch.body } as const;
+		const about = { verb: "patch", resource, ...key, body: patch.body, subresource: options?.subresource } as const;
 		return this.#call(about, options?.signal, () => this.#client.patch(resource, key, patch, options));
 	}
 
 	post(resource: Resource, key: ObjectKey, subresource: string, body: unknown, signal?: AbortSignal): Promise<Status> {
-		const about = { verb: "post", resource, ...key, body } as const;
+		const about = { verb: "post", resource, ...key, subresource, body } as const;
 		return this.#call(about, signal, () => this.#client.post(resource, key, subresource, body, signal));
 	}
 

@@ -33,6 +33,7 @@ import { bootstrapAccess } from "../wiring/bootstrap-access.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "../wiring/plane-options.ts";
 import { madeControllers } from "../wiring/start-controllers.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
+import { limitedClient } from "./limited-client.ts";
 import { CountingIds, SeededRandom } from "./seeded.ts";
 import { type ServedApi, servedApi } from "./served-api.ts";
 import { silentLogger, silentMetrics } from "./silent.ts";
@@ -130,7 +131,11 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 	const fleet = settings.nodes === 0 ? [] : [new Fleet(fleetPorts, { ...settings, kubeletVersion: "v1.36.2" })];
 	const stopping = new AbortController();
 	setMaxListeners(0, stopping.signal);
-	const parts = [recorder, ...madeControllers(ports, { ...settings, api: settings }), ...fleet, informers];
+	const refused = new Set<string>();
+	const clientAs = (user: string): ApiClient =>
+		limitedClient(partsClient, user, (right) => refused.add(`${user} may not ${right}`));
+	const controllers = madeControllers(ports, { ...settings, api: settings }, clientAs);
+	const parts = [recorder, ...controllers, ...fleet, informers];
 	const running = parts.map((part) => part.run(stopping.signal));
 	await clock.settle();
 	// Most tests speak no HTTP: what it needs is made when the first one does.
@@ -162,6 +167,8 @@ export async function startTestPlane(options: TestPlaneOptions = {}): Promise<Te
 		async stop() {
 			stopping.abort();
 			await Promise.all([...running, ...served.map((each) => each.close())]);
+			// Whatever a controller does, its role must give it: on a plane it is refused without a word to anybody.
+			if (refused.size > 0) throw new Error([...refused].join("; "));
 		},
 	};
 }
