@@ -7,7 +7,7 @@ import type { ApiserverOptions } from "../wiring/start-apiserver.ts";
 import { REQUEST_LIMIT_ROWS, type RequestLimitFlags, requestLimitsOf } from "./controller-flags.ts";
 import { addEtcdOptions, type EtcdFlags, etcdOptionsOf } from "./etcd-options.ts";
 import { addRows, type Row } from "./flag-rows.ts";
-import { domain, hostAndPort, list, portRange } from "./flag-values.ts";
+import { domain, folder, hostAndPort, list, portRange } from "./flag-values.ts";
 import { aborted, stopSignal } from "./until-stopped.ts";
 import { refuseWrongOptions } from "./usage-error.ts";
 
@@ -39,7 +39,11 @@ export function addApiserverCommand(root: Command, setStatus: (status: number) =
 	addRows(command, ROWS);
 	addEtcdOptions(command);
 	command
-		.option("--data-dir <dir>", "folder that objects are kept in over restarts; without it they are in memory only")
+		.option(
+			"--data-dir <dir>",
+			"folder that objects are kept in over restarts; without it they are in memory only",
+			folder,
+		)
 		.option(
 			"--cert-dir <dir>",
 			"folder of the authority and the keys, which servers may share (default: the cache folder)",
@@ -51,12 +55,12 @@ export function addApiserverCommand(root: Command, setStatus: (status: number) =
 		.option("-v, --verbose", "log every decision")
 		.addHelpText("after", "\nExample:\n  $ sliceplane apiserver --listen 127.0.0.1:6443 --data-dir data\n")
 		.action(async (flags: ApiserverFlags) => {
-			await serve(apiserverOptionsOf(flags));
-			setStatus(0);
+			setStatus(await serve(apiserverOptionsOf(flags)));
 		});
 }
 
-async function serve(options: ApiserverOptions): Promise<void> {
+/** Resolves with the exit status. */
+async function serve(options: ApiserverOptions): Promise<number> {
 	// Loaded only now: wrong usage and --help must answer at once.
 	const { serviceRanges } = await import("../wiring/network-ranges.ts");
 	const { requireOneStore } = await import("../wiring/check-options.ts");
@@ -68,9 +72,10 @@ async function serve(options: ApiserverOptions): Promise<void> {
 	const stopping = stopSignal();
 	const server = await startApiserver(options, (text) => void process.stderr.write(`${text}\n`));
 	process.stdout.write(`Sliceplane is ready: ${server.url}  KUBECONFIG=${path.resolve(options.kubeconfig)}\n`);
-	await aborted(stopping);
-	process.stderr.write("Stopping\n");
+	const why = await Promise.race([aborted(stopping), server.lost]);
+	process.stderr.write(`${why ?? "Stopping"}\n`);
 	await server.stop();
+	return why === undefined ? 0 : 1;
 }
 
 function apiserverOptionsOf(flags: ApiserverFlags): ApiserverOptions {

@@ -24,6 +24,17 @@ export function zones(value: string): readonly string[] {
 	);
 }
 
+export function folder(value: string): string {
+	if (value !== "") return value;
+	throw new InvalidArgumentError("Want a folder.");
+}
+
+/** Of a user or a group. */
+export function userName(value: string): string {
+	if (value !== "") return value;
+	throw new InvalidArgumentError("Want a name, such as ann.");
+}
+
 export function truth(value: string): boolean {
 	if (value === "true" || value === "false") return value === "true";
 	throw new InvalidArgumentError("Want true or false.");

@@ -1,7 +1,7 @@
 /** `sliceplane kubeconfig --user NAME`: credentials of another user, to try what that one may do. */
 import type { Command } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
-import { collect } from "./flag-values.ts";
+import { collect, userName } from "./flag-values.ts";
 
 interface KubeconfigFlags {
 	readonly user: string;
@@ -17,7 +17,7 @@ export function addKubeconfigCommand(root: Command): void {
 			"Print a kubeconfig for another user of a plane that runs: one with a client certificate.\n" +
 				"What the user may do is what roles give to its name and groups.",
 		)
-		.requiredOption("--user <name>", "the user")
+		.requiredOption("--user <name>", "the user", userName)
 		.option("--group <name>", "a group of the user; may be repeated", collect)
 		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
 		.option("--context <name>", "context in the kubeconfig")

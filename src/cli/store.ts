@@ -1,6 +1,9 @@
 /** `sliceplane store`: looks at the folder of `up --data-dir`, copies it, and makes a new one of a copy. */
 import { type Command, Option } from "commander";
 import type { StoreCheck } from "../edge/lmdb-store.ts";
+import { SystemClock } from "../edge/system-clock.ts";
+import { startRevision } from "../store/memory-engine.ts";
+import { folder } from "./flag-values.ts";
 
 interface StoreFlags {
 	readonly dataDir: string;
@@ -19,7 +22,7 @@ export function addStoreCommand(root: Command, setStatus: (status: number) => vo
 		store
 			.command(name)
 			.description(description)
-			.requiredOption("--data-dir <dir>", "the folder")
+			.requiredOption("--data-dir <dir>", "the folder", folder)
 			.addOption(new Option("-o, --output <form>", "how to print").choices(["text", "json"]).default("text"));
 	command("check", "Read everything in a folder that no plane uses; status 1 when there is a fault.").action(
 		async (flags: StoreFlags) => {
@@ -27,16 +30,18 @@ export function addStoreCommand(root: Command, setStatus: (status: number) => vo
 			setStatus(print(await checkDataFolder(flags.dataDir), flags));
 		},
 	);
-	command("snapshot <to>", "Copy the store into a new folder, while a plane may go on.").action(
-		async (to: string, flags: StoreFlags) => {
+	command("snapshot", "Copy the store into a new folder, while a plane may go on.")
+		.argument("<to>", "the new folder", folder)
+		.action(async (to: string, flags: StoreFlags) => {
 			const { snapshotDataFolder } = await import("../wiring/data-folder.ts");
 			setStatus(print(await snapshotDataFolder(flags.dataDir, to), flags));
-		},
-	);
-	command("restore <from>", "Make a new data folder of a snapshot.").action(async (from: string, flags: StoreFlags) => {
-		const { restoreDataFolder } = await import("../wiring/data-folder.ts");
-		setStatus(print(await restoreDataFolder(from, flags.dataDir), flags));
-	});
+		});
+	command("restore", "Make a new data folder of a snapshot; revisions go on above all of before.")
+		.argument("<from>", "the snapshot", folder)
+		.action(async (from: string, flags: StoreFlags) => {
+			const { restoreDataFolder } = await import("../wiring/data-folder.ts");
+			setStatus(print(await restoreDataFolder(from, flags.dataDir, startRevision(new SystemClock().wallMs())), flags));
+		});
 }
 
 /** @returns The exit status. */

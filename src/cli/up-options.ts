@@ -16,6 +16,7 @@ import { addRows, type Row } from "./flag-rows.ts";
 import {
 	collect,
 	domain,
+	folder,
 	hostAndPort,
 	list,
 	network,
@@ -77,7 +78,11 @@ export function addUpOptions(up: Command): void {
 			"--kubeconfig <path>",
 			`where the kubeconfig is written (default: ${DEFAULT_PLANE_OPTIONS.kubeconfig}; a temporary one with -- CMD)`,
 		)
-		.option("--data-dir <dir>", "folder that objects are kept in over restarts; without it they are in memory only")
+		.option(
+			"--data-dir <dir>",
+			"folder that objects are kept in over restarts; without it they are in memory only",
+			folder,
+		)
 		.option("--token-auth-file <file>", 'users with tokens of their own: lines token,user,uid,"group1,group2"')
 		.addOption(new Option("--zones <a,b,c>", "zones, spread over the nodes").argParser(zones).default([], "none"));
 	addEtcdOptions(up);

@@ -17,13 +17,13 @@ interface Meta {
 	readonly transaction: bigint;
 }
 
-/** Why the file cannot be opened; undefined when it looks as it should, or is not there yet. */
+/** Why the file cannot be opened; undefined when it looks as it should. */
 export function lmdbFileProblem(file: string): string | undefined {
-	if (!existsSync(file)) return undefined;
+	if (!existsSync(file)) return "it is not there: restore a snapshot, or remove its folder to start anew";
 	const descriptor = openSync(file, "r");
 	try {
 		const { size } = fstatSync(descriptor);
-		if (size === 0) return undefined;
+		if (size === 0) return "it is empty: restore a snapshot, or remove its folder to start anew";
 		const first = pageAt(descriptor, 0);
 		const pageSize = first.readUInt32LE(AT.pageSize);
 		if (first.readUInt32LE(AT.magic) !== MAGIC || pageSize < PAGE_BYTES_MIN || pageSize > PAGE_BYTES_MAX) {

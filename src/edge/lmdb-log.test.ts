@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { open as openRoot } from "lmdb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { KubeObject } from "../api/types/meta.ts";
 import type { Write } from "../store/entry.ts";
@@ -9,6 +10,7 @@ import { meta } from "../testing/builders.ts";
 import { engineSuite } from "../testing/engine-suite.ts";
 import { silentMetrics } from "../testing/silent.ts";
 import { type OpenedFolder, openDataFolder } from "./lmdb-log.ts";
+import { LmdbStore } from "./lmdb-store.ts";
 
 const SPACE = "/registry/configmaps/";
 let folder: string;
@@ -26,6 +28,13 @@ afterEach(async () => {
 async function open(more: { readonly commitsMax?: number } = {}): Promise<Store> {
 	opened = await openDataFolder({ folder, start: 100, metrics: silentMetrics, ...more });
 	return loggedStore(opened.view, opened.log);
+}
+
+/** As a process does that does not know of this one. */
+async function takeOver(): Promise<void> {
+	const other = new LmdbStore(openRoot, { path: path.join(folder, "store"), commitsMax: 10 });
+	other.claim();
+	await other.close();
 }
 
 async function reopen(more: { readonly commitsMax?: number } = {}): Promise<Store> {
@@ -99,6 +108,84 @@ describe("a data folder", () => {
 		await expect(openDataFolder({ folder, start: 1, metrics: silentMetrics })).rejects.toThrow(
 			`${folder} is in use by process ${process.pid}: end it first, or take another folder`,
 		);
+	});
+
+	test("that another one has taken takes no more of this one, and says so", async () => {
+		const store = await open();
+		await store.commit([put("a")]);
+		await takeOver();
+		await expect(store.commit([put("b")])).rejects.toThrow(
+			`${folder}: another process has taken it, and this one may not write any more; nothing was written`,
+		);
+		expect(await opened?.lost).toBe(`${folder}: another process has taken it, and this one may not write any more`);
+		const again = await reopen();
+		expect([again.revision, again.space(SPACE).get("b")]).toEqual([101, undefined]);
+	});
+
+	test("that another one has taken is said to be lost, also when nothing is written", async () => {
+		await open();
+		await takeOver();
+		expect(await opened?.lost).toContain("another process has taken it");
+	});
+
+	test("waits at its end for what is being written, and refuses what comes later", async () => {
+		const store = await open();
+		const written = store.commit([put("a")]);
+		const closed = opened?.close();
+		const late = expect(store.commit([put("b")])).rejects.toThrow("the plane is stopping");
+		expect(await written).toMatchObject({ kind: "committed", revision: 101 });
+		await late;
+		await closed;
+		opened = undefined;
+	});
+
+	test("that was there before keeps its mode, and what is in it is its user's alone", async () => {
+		chmodSync(folder, 0o755);
+		await (await open()).commit([put("a")]);
+		await reopen();
+		const inside = path.join(folder, "store");
+		const modes = [folder, inside, ...readdirSync(inside).map((name) => path.join(inside, name))].map(
+			(file) => statSync(file).mode & 0o777,
+		);
+		expect(modes).toEqual([0o755, 0o700, 0o600, 0o600]);
+	});
+
+	test.each([
+		{ what: "an empty file", make: (file: string) => writeFileSync(file, ""), says: "it is empty" },
+		{ what: "no file", make: () => undefined, says: "it is not there" },
+	])("with $what is refused: a new one has no store at all", async ({ make, says }) => {
+		mkdirSync(path.join(folder, "store"));
+		make(path.join(folder, "store", "data.mdb"));
+		await expect(open()).rejects.toThrow(
+			`${folder}/store/data.mdb: ${says}: restore a snapshot, or remove its folder to start anew`,
+		);
+	});
+
+	test.each([
+		{
+			damage: "bits that have changed",
+			to: (bytes: Buffer) => {
+				const at = bytes.lastIndexOf("MARK");
+				bytes.write("m", at);
+				return bytes;
+			},
+			says: /its store is damaged: log 101: its checksum is wrong, the disk has changed it: restore a snapshot/,
+		},
+		{
+			damage: "a page that is gone",
+			to: (bytes: Buffer) => {
+				const page = Math.floor(bytes.lastIndexOf("MARK") / 4_096);
+				return bytes.fill(0, page * 4_096, (page + 1) * 4_096);
+			},
+			says: /its pages are damaged, reading them ended with \S+.*: restore a snapshot/,
+		},
+	])("with $damage is refused, and ends nothing", async ({ to, says }) => {
+		await (await open()).commit([put("a", "MARK")]);
+		await opened?.close();
+		opened = undefined;
+		const file = path.join(folder, "store", "data.mdb");
+		writeFileSync(file, to(readFileSync(file)));
+		await expect(open()).rejects.toThrow(says);
 	});
 
 	test.each([

@@ -1,5 +1,5 @@
 /** A data folder: its state in memory, and a thread that keeps what is written to it. */
-import { statfsSync } from "node:fs";
+import { existsSync, realpathSync, statfsSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { ApiError } from "../api/status.ts";
@@ -8,10 +8,10 @@ import type { Revision } from "../store/entry.ts";
 import type { CommitLog, LoggedCommit } from "../store/group-commit-engine.ts";
 import type { View } from "../store/view.ts";
 import { builtScript } from "./built-script.ts";
-import { lockFolder } from "./folder-lock.ts";
-import { lmdbFileProblem } from "./lmdb-file.ts";
-import { LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
-import type { FromLmdb, ToLmdb } from "./lmdb-worker.ts";
+import { createStore, HeldError, LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
+import type { FromLmdb, LmdbWork, ToLmdb } from "./lmdb-worker.ts";
+import { lookAtStore } from "./look-at-store.ts";
+import { keepPrivate, madeWhole, makeFolder } from "./store-folder.ts";
 import { systemReason } from "./system-reason.ts";
 
 export interface DataFolderOptions {
@@ -27,46 +27,81 @@ export interface OpenedFolder {
 	/** Everything that the folder holds, with its recent past. */
 	readonly view: View;
 	readonly log: CommitLog;
+	/** Resolves with a sentence when nothing can be written any more, such as when another process has the folder. */
+	readonly lost: Promise<string>;
 	/** Waits for what is being written, and lets others have the folder. */
 	close(): Promise<void>;
 }
 
 const COMMITS_MAX = 10_000;
+/** Folders that this process has. */
+const openHere = new Set<string>();
 
 /**
  * Takes the folder for this process alone, and makes it when it is not there.
  * Rejects with a sentence that names the folder and what to do.
  */
 export async function openDataFolder(options: DataFolderOptions): Promise<OpenedFolder> {
-	const { folder, commitsMax = COMMITS_MAX, start, metrics } = options;
+	const { folder } = options;
 	try {
-		const unlock = lockFolder(folder);
+		makeFolder(folder);
+		const place = realpathSync(folder);
+		if (openHere.has(place)) throw new HeldError(process.pid);
+		openHere.add(place);
 		try {
-			const file: LmdbStoreOptions = { path: path.join(folder, "store"), commitsMax, start };
-			const store = await openStore(file);
-			const view = store.load();
-			await store.close();
-			const log = new KeptLog(file, folder, metrics);
+			const log = await takenFolder(options);
 			const close = async (): Promise<void> => {
 				await log.close();
-				unlock();
+				openHere.delete(place);
 			};
-			return { view, log, close };
+			return { view: log.view, log, lost: log.lost, close };
 		} catch (error) {
-			unlock();
+			openHere.delete(place);
 			throw error;
 		}
 	} catch (error) {
-		throw new Error(`--data-dir ${folder}: ${reasonOf(error, folder)}`, { cause: error });
+		const why = error instanceof HeldError ? inUse(folder, error.pid) : reasonOf(error, folder);
+		throw new Error(`--data-dir ${folder}: ${why}`, { cause: error });
 	}
 }
 
-/** For a look at a folder that nobody uses. */
-export async function openStore(file: LmdbStoreOptions): Promise<LmdbStore> {
+async function takenFolder(options: DataFolderOptions): Promise<KeptLog> {
+	const { folder, commitsMax = COMMITS_MAX, start, metrics } = options;
 	const { open } = await lmdb();
-	const problem = lmdbFileProblem(path.join(file.path, "data.mdb"));
-	if (problem !== undefined) throw new Error(`${path.join(file.path, "data.mdb")}: ${problem}`);
-	return new LmdbStore(open, file);
+	const file: LmdbStoreOptions = { path: path.join(folder, "store"), commitsMax };
+	if (existsSync(file.path)) await requireSound(file.path);
+	else await makeStore(open, file.path, start);
+	const store = new LmdbStore(open, { ...file, isFirst: true });
+	try {
+		keepPrivate(file.path);
+		const owner = store.claim();
+		const log = new KeptLog(store.load(), { file, owner }, folder, metrics);
+		// The thread has it open before this one closes it: to others it is never nobody's.
+		await log.opened();
+		return log;
+	} finally {
+		await store.close();
+	}
+}
+
+export function inUse(folder: string, pid: number): string {
+	return `${folder} is in use by process ${pid}: end it first, or take another folder`;
+}
+
+async function makeStore(...[open, folder, start]: Parameters<typeof createStore>): Promise<void> {
+	try {
+		await madeWhole(folder, (unfinished) => createStore(open, unfinished, start));
+	} catch (error) {
+		// Another process was first: who has it is seen when it is taken.
+		if (!existsSync(folder)) throw error;
+	}
+}
+
+async function requireSound(store: string): Promise<void> {
+	const { found, holder } = await lookAtStore({ kind: "check", path: store, counts: false });
+	if (holder !== undefined) throw new HeldError(holder);
+	const [first] = found.problems;
+	if (first !== undefined) throw new Error(`its store is damaged: ${first} (sliceplane store check tells all)`);
 }
 
 async function lmdb(): Promise<typeof import("lmdb")> {
@@ -78,6 +113,11 @@ async function lmdb(): Promise<typeof import("lmdb")> {
 }
 
 class KeptLog implements CommitLog {
+	/** What was there at the start. */
+	readonly view: View;
+	/** Resolves with a sentence when the thread cannot write any more. */
+	readonly lost: Promise<string>;
+	readonly #tellLost: (why: string) => void;
 	readonly #folder: string;
 	readonly #worker: Worker;
 	readonly #durations: Histogram;
@@ -85,10 +125,18 @@ class KeptLog implements CommitLog {
 	readonly #size: Gauge;
 	/** Of the group that is being written. */
 	#settle: ((answer: FromLmdb) => void) | undefined;
-	/** Why the thread has ended, when it should not have. */
+	#underWay: Promise<unknown> = Promise.resolve();
+	/** Why nothing can be written any more. */
 	#ended: string | undefined;
+	#isClosing = false;
 
-	constructor(file: LmdbStoreOptions, folder: string, metrics: Metrics) {
+	constructor(view: View, work: LmdbWork, folder: string, metrics: Metrics) {
+		this.view = view;
+		let tellLost = (_why: string): void => undefined;
+		this.lost = new Promise((resolve) => {
+			tellLost = resolve;
+		});
+		this.#tellLost = tellLost;
 		this.#folder = folder;
 		this.#durations = metrics.histogram({
 			name: "sliceplane_store_group_duration_seconds",
@@ -96,13 +144,23 @@ class KeptLog implements CommitLog {
 		});
 		this.#commits = metrics.counter({ name: "sliceplane_store_commits_total", help: "Commits that are durable." });
 		this.#size = metrics.gauge({ name: "sliceplane_store_log_commits", help: "Commits that are kept for watches." });
-		this.#worker = new Worker(builtScript(import.meta.url, "./lmdb-worker.js"), { workerData: file });
-		this.#worker.on("message", (answer: FromLmdb) => this.#settle?.(answer));
+		this.#worker = new Worker(builtScript(import.meta.url, "./lmdb-worker.js"), { workerData: work });
+		this.#worker.on("message", (answer: FromLmdb) => {
+			if (answer.kind === "lost") this.#end(answer.why);
+			else this.#settle?.(answer);
+		});
 		this.#worker.on("error", (error) => this.#end(systemReason(error)));
 		this.#worker.on("exit", () => this.#end("the thread that writes it has ended"));
 	}
 
+	/** Resolves when the thread has opened it. */
+	async opened(): Promise<void> {
+		const answer = await this.#answered();
+		if (answer.kind === "failed") throw new Error(answer.why);
+	}
+
 	async write(commits: readonly LoggedCommit[]): Promise<void> {
+		if (this.#isClosing) throw new ApiError("ServiceUnavailable", "the plane is stopping");
 		const startedMs = performance.now();
 		const written = commits.map(({ revision, writes }) => ({ revision, writes: JSON.stringify(writes) }));
 		const answer = await this.#ask({ kind: "write", commits: written });
@@ -115,7 +173,10 @@ class KeptLog implements CommitLog {
 		this.#durations.observe((performance.now() - startedMs) / 1_000);
 	}
 
+	/** Waits for the group that is being written; whoever comes later is told that the plane stops. */
 	async close(): Promise<void> {
+		this.#isClosing = true;
+		await this.#underWay;
 		if (this.#ended === undefined) await this.#ask({ kind: "close" });
 		await this.#worker.terminate();
 	}
@@ -123,15 +184,22 @@ class KeptLog implements CommitLog {
 	/** One at a time: the engine writes a group when the one before it is done. */
 	#ask(message: ToLmdb): Promise<FromLmdb> {
 		if (this.#ended !== undefined) return Promise.resolve({ kind: "failed", why: this.#ended });
+		const answer = this.#answered();
+		this.#underWay = answer;
+		this.#worker.postMessage(message);
+		return answer;
+	}
+
+	#answered(): Promise<FromLmdb> {
 		return new Promise((resolve) => {
 			this.#settle = resolve;
-			this.#worker.postMessage(message);
 		});
 	}
 
 	#end(why: string): void {
 		this.#ended ??= why;
-		this.#settle?.({ kind: "failed", why });
+		this.#settle?.({ kind: "failed", why: this.#ended });
+		if (!this.#isClosing) this.#tellLost(`${this.#folder}: ${this.#ended}`);
 	}
 }
 

@@ -44,6 +44,8 @@ export interface RunningApi {
 	readonly client: ApiClient;
 	/** Of the plane's own parts. @param mayWrite Asked before each write. */
 	readonly partClients: (mayWrite: () => boolean) => PartClients;
+	/** Resolves with a sentence when its store can never be written to again: another process has it. */
+	readonly lost: Promise<string>;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -83,7 +85,7 @@ export async function startApi(
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
 	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile);
-	const { store, problem, close } = await openedStore(options, system);
+	const { store, problem, lost, close } = await openedStore(options, system);
 	const server = new ApiServer({
 		store,
 		types: RESOURCE_TYPES,
@@ -140,6 +142,7 @@ export async function startApi(
 			client: new InProcessClient(server, admin, undefined, mayWrite),
 			clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }, undefined, mayWrite),
 		}),
+		lost,
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await yaml.close();
@@ -194,6 +197,7 @@ interface OpenedStore {
 	readonly store: Store;
 	/** Why it does not answer; undefined when it does. */
 	problem(): string | undefined;
+	readonly lost: Promise<string>;
 	/** Waits for what is being written. */
 	close(): Promise<void>;
 }
@@ -203,15 +207,16 @@ async function openedStore(
 	{ dataFolder: folder, etcd }: Pick<PlaneOptions, "dataFolder" | "etcd">,
 	system: SystemPorts,
 ): Promise<OpenedStore> {
+	const lost = new Promise<string>(() => undefined);
 	// Loaded only where they are asked for: the packages behind them may be missing.
-	if (etcd !== undefined) return (await import("./open-etcd.ts")).openEtcd(etcd, system);
+	if (etcd !== undefined) return { lost, ...(await (await import("./open-etcd.ts")).openEtcd(etcd, system)) };
 	const { clock, metrics } = system;
 	const start = startRevision(clock.wallMs());
 	const problem = (): undefined => undefined;
-	if (folder === undefined) return { store: memoryStore(start), problem, close: () => Promise.resolve() };
+	if (folder === undefined) return { store: memoryStore(start), problem, lost, close: () => Promise.resolve() };
 	const { openDataFolder } = await import("../edge/lmdb-log.ts");
-	const { view, log, close } = await openDataFolder({ folder, start, metrics });
-	return { store: loggedStore(view, log), problem, close };
+	const { view, log, ...opened } = await openDataFolder({ folder, start, metrics });
+	return { store: loggedStore(view, log), problem, ...opened };
 }
 
 /** Certificates and clients want an address, whatever name it was given by. */

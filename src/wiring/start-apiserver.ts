@@ -35,6 +35,8 @@ export type ApiserverOptions = Pick<
 
 export interface RunningApiserver {
 	readonly url: string;
+	/** Resolves with a sentence when another process has its data folder. */
+	readonly lost: Promise<string>;
 	/** Answers under way are finished. */
 	stop(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function startApiserver(options: ApiserverOptions, progress: Progre
 		isReady = true;
 		return {
 			url: api.url,
+			lost: api.lost,
 			async stop() {
 				stopping.abort();
 				await Promise.all(running);

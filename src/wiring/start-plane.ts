@@ -41,7 +41,7 @@ export interface Plane {
 	readonly gateway: PlaneGateway | undefined;
 	/** Creates what the manifests say, or brings it in line. `file` names them in errors. */
 	apply(file: string, text: string, progress: Progress): Promise<void>;
-	/** Resolves with a sentence when its parts have stopped, since another plane on the same etcd leads now. */
+	/** Resolves with a sentence when another plane on the same etcd leads now, or has the same data folder. */
 	readonly lost: Promise<string>;
 	/** Stops every part; resolves when nothing of the plane runs any more. */
 	stop(): Promise<void>;
@@ -109,7 +109,7 @@ export async function startPlane(
 		if (options.network === "netns") netns = await startNetns(options, { ...system, ...api }, progress);
 		const clients = api.partClients(lead.mayWrite);
 		const parts = startParts({ ...api, ...clients }, options, logs, system, netns, stopping.signal);
-		const lost = lead.hold(stopping.signal).then((why) => {
+		const held = lead.hold(stopping.signal).then((why) => {
 			stopping.abort();
 			// Whoever stops a plane does not lose it.
 			return why ?? new Promise<string>(() => undefined);
@@ -132,13 +132,13 @@ export async function startPlane(
 			url: api.url,
 			kubeconfig: options.kubeconfig,
 			gateway,
-			lost,
+			lost: Promise.race([held, api.lost]),
 			apply: (file, text, tell) => applyManifests(api.client, file, text, tell),
 			async stop() {
 				stopping.abort();
 				const worked = Promise.all(parts.running).then(() => lead.release());
-				// The Lease is in the store, which is closed with the API.
-				if (options.etcd !== undefined) await worked;
+				// The Lease, and what parts are writing, is in the store, which is closed with the API.
+				if (options.etcd !== undefined || options.dataFolder !== undefined) await worked;
 				await Promise.all([worked, api.stop(STOP_GRACE_MS)]);
 				await netns?.stop();
 			},
