@@ -21,7 +21,7 @@ export function addKubeconfigCommand(root: Command): void {
 		.option("--group <name>", "a group of the user; may be repeated", collect)
 		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
 		.option("--context <name>", "context in the kubeconfig")
-		.addHelpText("after", "\nExample:\n  $ sliceplane kubeconfig --user ann --group dev > ann.kubeconfig\n")
+		.addHelpText("after", "\nExample:\n  $ umask 077; sliceplane kubeconfig --user ann --group dev > ann.kubeconfig\n")
 		.action(async ({ user, group = [], ...choice }: KubeconfigFlags) => {
 			// Loaded only now: wrong usage and --help must answer at once.
 			const { clientKubeconfig } = await import("../wiring/client-kubeconfig.ts");

@@ -51,6 +51,22 @@ describe("certificatesFor()", () => {
 		expect((await stat(path.join(folder, "certificates.json"))).mode & 0o777).toBe(0o600);
 	});
 
+	test("takes from other users what was open to them, and says so", async () => {
+		const made = await at(NOW_MS);
+		const file = path.join(folder, "certificates.json");
+		await chmod(file, 0o644);
+		await chmod(folder, 0o777);
+		const told: string[] = [];
+		const again = await certificatesFor({ folder, addresses: [], nowMs: NOW_MS, warn: (text) => told.push(text) });
+		expect(again).toEqual(made);
+		expect([(await stat(folder)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
+		const risk = "whoever had its keys can be anybody here: to have new ones, remove it";
+		expect(told).toEqual([
+			`${folder} was open to other users (mode 0777), and is not any more; ${risk}`,
+			`${file} was open to other users (mode 0644), and is not any more; ${risk}`,
+		]);
+	});
+
 	test.each([
 		["they soon end", NOW_MS + 340 * DAY_MS, []],
 		["another address is served", NOW_MS, ["192.0.2.7"]],

@@ -2,10 +2,10 @@
  * A certificate authority and a server certificate, made once and kept in the user's cache folder.
  *
  * Making them costs some hundred milliseconds, so only the first start pays. The folder is the
- * user's own (0700, files 0600); deleting it is safe at any time.
+ * user's own (0700, files 0600), and made so again when it is not; deleting it is safe at any time.
  */
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { systemCode } from "./system-reason.ts";
 
@@ -20,6 +20,7 @@ export interface Certificates {
 	readonly accountKey: string;
 }
 
+const FILE = "certificates.json";
 const DAY_MS = 86_400_000;
 const LIFE_DAYS = 365;
 /** Made anew when less is left, so that a plane does not outlive its certificate. */
@@ -39,6 +40,8 @@ export interface CertificateRequest {
 	/** IP addresses that the server is reached at, beside the loopback ones. */
 	readonly addresses: readonly string[];
 	readonly nowMs: number;
+	/** Told, in sentences, that others could read or change what is kept. */
+	readonly warn?: (text: string) => void;
 }
 
 /**
@@ -46,7 +49,8 @@ export interface CertificateRequest {
  * share the folder have one, at whatever addresses they are.
  */
 export async function certificatesFor(request: CertificateRequest): Promise<Certificates> {
-	const { folder, nowMs } = request;
+	const { folder, nowMs, warn = () => undefined } = request;
+	for (const place of [folder, path.join(folder, FILE)]) await keepPrivate(place, warn);
 	const kept = await readKept(folder);
 	if (kept !== undefined && isFit(kept, request)) return kept;
 	const isStanding = kept !== undefined && isAuthorityFit(kept, nowMs);
@@ -58,12 +62,25 @@ export async function certificatesFor(request: CertificateRequest): Promise<Cert
 	return made;
 }
 
+const OTHERS = 0o077;
+
+/** What is another user's, as a folder that is mounted, can only be told of. */
+async function keepPrivate(place: string, warn: (text: string) => void): Promise<void> {
+	const found = await stat(place).catch(() => undefined);
+	if (found === undefined || (found.mode & OTHERS) === 0) return;
+	const open = `${place} was open to other users (mode 0${(found.mode & 0o777).toString(8)})`;
+	const isMended = await chmod(place, found.mode & 0o700).then(
+		() => true,
+		() => false,
+	);
+	const risk = "whoever had its keys can be anybody here: to have new ones, remove it";
+	warn(`${open}${isMended ? ", and is not any more" : ""}; ${risk}`);
+}
+
 /** Those that a plane of this user serves with. Undefined: none was started yet. */
 export function keptCertificates(folder: string): Promise<Certificates | undefined> {
 	return readKept(folder);
 }
-
-const FILE = "certificates.json";
 
 async function readKept(folder: string): Promise<Certificates | undefined> {
 	try {

@@ -100,11 +100,7 @@ export async function startApi(
 	if (options.etcd !== undefined) await claimWhatIsHeld(server.ports);
 	const token = adminTokenOf(users) ?? randomBytes(32).toString("base64url");
 	const admin = { name: "sliceplane-admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
-	const certificates = await certificatesFor({
-		folder: options.cacheFolder,
-		addresses: isWildcard(host) ? [] : [host],
-		nowMs: clock.wallMs(),
-	});
+	const certificates = await certificatesOf(options.cacheFolder, host, system);
 	const identity = identityOf(server, certificates, { [token]: admin, ...users }, options);
 	const yaml = new YamlReader();
 	let address = "";
@@ -149,6 +145,15 @@ export async function startApi(
 			await close();
 		},
 	};
+}
+
+function certificatesOf(folder: string, host: string, { clock, log }: SystemPorts): Promise<Certificates> {
+	return certificatesFor({
+		folder,
+		addresses: isWildcard(host) ? [] : [host],
+		nowMs: clock.wallMs(),
+		warn: (text) => log.warn("Keys were not kept secret", { why: text }),
+	});
 }
 
 function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {

@@ -1,7 +1,17 @@
 /** A plane with a data folder loses nothing that it has acknowledged or shown, however it ends. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -18,6 +28,9 @@ if (!canMount) process.stderr.write("skipped: disks that are full or read-only: 
 
 const canTrace = spawnSync("strace", ["-f", "-o", "/dev/null", "true"]).status === 0;
 if (!canTrace) process.stderr.write("skipped: a trace of system calls: no strace, or it is not allowed\n");
+
+const canUnshare = spawnSync("unshare", ["-p", "-f", "--mount-proc", "true"]).status === 0;
+if (!canUnshare) process.stderr.write("skipped: planes in several PID namespaces: this user cannot make them\n");
 
 let folder: string;
 beforeEach(() => {
@@ -49,6 +62,21 @@ async function names(plane: RunningPlane): Promise<readonly string[]> {
 		const { items } = await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" });
 		return items.map(({ metadata }) => metadata.name).filter((name) => name !== "kube-root-ca.crt");
 	} finally {
+		client.close();
+	}
+}
+
+async function watchedFrom(plane: RunningPlane, revision: number): Promise<unknown> {
+	const client = await clusterClient({ kubeconfig: plane.kubeconfig });
+	const stopping = new AbortController();
+	try {
+		const watch = client.watch<ConfigMap>(CONFIG_MAPS, { resourceVersion: String(revision), signal: stopping.signal });
+		for await (const event of watch) return event;
+		return "ended";
+	} catch (error) {
+		return error;
+	} finally {
+		stopping.abort();
 		client.close();
 	}
 }
@@ -98,6 +126,9 @@ describe("a data folder", () => {
 		const copied = await sliceplane("store", "snapshot", "copy", "--data-dir", "a", "-o", "json");
 		expect(copied.stderr).toBe("");
 		expect(JSON.parse(copied.stdout)).toMatchObject({ problems: [] });
+		const copy = path.join(folder, "copy");
+		expect(readdirSync(copy)).toEqual(["data.mdb"]);
+		expect([copy, path.join(copy, "data.mdb")].map((file) => statSync(file).mode & 0o777)).toEqual([0o700, 0o600]);
 		await create(plane, "after");
 		const busy = await sliceplane("store", "check", "--data-dir", "a");
 		expect([busy.status, busy.stderr]).toEqual([
@@ -111,6 +142,8 @@ describe("a data folder", () => {
 		expect((await sliceplane("store", "restore", "copy", "--data-dir", "b")).status).toBe(0);
 		const restored = await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "b")]);
 		expect(await names(restored)).toEqual(["before"]);
+		// From then on other things have happened: whoever watches from there must list anew.
+		expect(await watchedFrom(restored, JSON.parse(copied.stdout).revision + 1)).toMatchObject({ code: 410 });
 		await restored.stop();
 	});
 
@@ -123,9 +156,87 @@ describe("a data folder", () => {
 			args: ["store", "restore", "none", "--data-dir", "new"],
 			says: "error: none holds no store: want a folder of --data-dir\n",
 		},
+		{
+			args: ["store", "restore", "empty", "--data-dir", "new"],
+			says: /^error: new is not made: empty\/data\.mdb: it is empty: restore a snapshot/,
+		},
+		{
+			args: ["store", "check", "--data-dir", "half"],
+			says: /^error: half\/store\/data\.mdb: it is empty: restore a snapshot/,
+		},
 	])("$args is refused in a sentence", async ({ args, says }) => {
+		for (const name of ["empty", "half/store"]) {
+			mkdirSync(path.join(folder, name), { recursive: true });
+			writeFileSync(path.join(folder, name, "data.mdb"), "");
+		}
 		const { status, stderr } = await sliceplane(...args);
-		expect([status, stderr]).toEqual([1, says]);
+		expect([status, stderr]).toEqual([1, typeof says === "string" ? says : expect.stringMatching(says)]);
+		expect(existsSync(path.join(folder, "new/store"))).toBe(false);
+	});
+
+	test.each([
+		{ args: ["store", "snapshot", "", "--data-dir", "a"], says: "Want a folder." },
+		{ args: ["store", "check", "--data-dir", ""], says: "Want a folder." },
+		{ args: ["kubeconfig", "--user", ""], says: "Want a name, such as ann." },
+	])("$args is wrong usage", async ({ args, says }) => {
+		const { status, stdout, stderr } = await sliceplane(...args);
+		expect([status, stdout, stderr]).toEqual([2, "", expect.stringContaining(says)]);
+	});
+
+	test("is not copied into itself", async () => {
+		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
+		const { status, stderr } = await sliceplane("store", "snapshot", "a/copies/x", "--data-dir", "a");
+		expect([status, stderr]).toEqual([1, "error: a/copies/x is inside a: a snapshot wants a folder elsewhere\n"]);
+		expect(readdirSync(path.join(folder, "a"))).toEqual(["store"]);
+	});
+
+	test("is one plane's, of all that start at one instant after a crash", async () => {
+		const flags = [...QUIET, "--data-dir", path.join(folder, "a")];
+		await (await RunningPlane.start(flags)).stop("SIGKILL");
+		const started = await Promise.allSettled(Array.from({ length: 4 }, () => RunningPlane.start(flags)));
+		const running = started.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+		await Promise.all(running.map((plane) => plane.stop()));
+		expect(running).toHaveLength(1);
+		for (const result of started) {
+			if (result.status === "rejected") expect(String(result.reason)).toMatch(/a is in use by process \d+/);
+		}
+	});
+
+	test.skipIf(!canUnshare)("is one plane's, also of those in other PID namespaces", async () => {
+		const flags = [...QUIET, "--data-dir", path.join(folder, "a")];
+		const elsewhere = ["unshare", "-p", "-f", "--mount-proc", "--kill-child"];
+		const plane = await RunningPlane.start(flags, elsewhere);
+		for (const before of [[], elsewhere]) {
+			await expect(RunningPlane.start(flags, before)).rejects.toThrow("a is in use by process 1: end it first");
+		}
+		await plane.stop("SIGKILL");
+		await (await RunningPlane.start(flags)).stop();
+	});
+
+	test("whose locks fail is the later plane's: the earlier one ends, and nothing that was told is lost", async () => {
+		const flags = [...QUIET, "--data-dir", path.join(folder, "a")];
+		const first = await RunningPlane.start(flags);
+		await create(first, "told");
+		const ended = once(first.process, "exit");
+		rmSync(path.join(folder, "a/store/lock.mdb"));
+		const second = await RunningPlane.start(flags);
+		expect(await ended).toEqual([1, null]);
+		expect(first.stderr).toContain(`${folder}/a: another process has taken it, and this one may not write any more\n`);
+		expect(await names(second)).toEqual(["told"]);
+		expect(await second.stop()).toBe(0);
+	});
+
+	test.skipIf(!canMount)("that does not fit on a disk is not restored by half", async () => {
+		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
+		await sliceplane("store", "snapshot", "copy", "--data-dir", "a");
+		const outside = mkdtempSync(path.join(tmpdir(), "sliceplane-copy-"));
+		cpSync(path.join(folder, "copy"), outside, { recursive: true });
+		const restore = `'${process.execPath}' '${PROGRAM}' store restore ${outside} --data-dir ${folder}/new`;
+		const script = `${restore}; echo $?; ls -A ${folder}/new`;
+		const [file = "", ...words] = [...withDisk("size=100k"), "sh", "-c", script];
+		const { stdout, stderr } = await finished(file, words);
+		rmSync(outside, { recursive: true });
+		expect([stdout, stderr]).toEqual(["1\n", `error: ${folder}/new is not made: the disk is full\n`]);
 	});
 
 	test.skipIf(!canMount)("on a disk that is full refuses what does not fit, and loses nothing", async () => {
