@@ -18,9 +18,11 @@ import {
 	type PiecesBody,
 	type StreamBody,
 } from "../apiserver/http/message.ts";
+import type { Metrics } from "../kernel/metrics.ts";
 import type { Certificates } from "./certificates.ts";
+import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
-export interface HttpsServerLimits {
+export interface HttpsServerLimits extends UnreadLimits {
 	/** Bytes of a request's body. A real server's number: 3 MiB. Of a longer one, four times as much is read. */
 	readonly bodyBytesMax: number;
 	/** Time for the handshake, and then for the headers, from the connection's first byte. */
@@ -38,11 +40,20 @@ export const DEFAULT_HTTPS_LIMITS: HttpsServerLimits = {
 	requestMs: 30_000,
 	connectionsMax: 20_000,
 	streamBufferBytesMax: 1024 * 1024,
+	unreadBytesMax: 256 * 1024 * 1024,
+	silentMs: 30_000,
 };
 
 /** Only bodies above this are compressed: below it costs more than it saves. A real server's number. */
 const GZIP_BYTES_MIN = 131_072;
 const compressed = promisify(gzip);
+/** Answers that are longer are counted until they are read; what is shorter fits into the system's buffers. */
+const HELD_BYTES_MIN = 4_096;
+/** Answers that are longer go out in slices. */
+const SLICED_BYTES_MIN = 262_144;
+const SLICE_BYTES = 65_536;
+/** What a list that goes out in pieces keeps in memory, about. */
+const PIECE_BYTES = 1024 * 1024;
 /** How often a busy server looks for connections whose time is over. */
 const CHECK_MS_MAX = 1_000;
 
@@ -62,14 +73,17 @@ export class HttpsServer {
 	readonly #sockets = new Set<Socket>();
 	readonly #streams = new Set<ServerResponse>();
 	readonly #upgraded = new Set<Duplex>();
+	readonly #unread: UnreadAnswers;
 	#isClosing = false;
 
 	constructor(
 		certificates: Pick<Certificates, "ca" | "cert" | "key">,
 		handler: Handler,
 		limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS,
+		metrics?: Metrics,
 	) {
 		this.#limits = limits;
+		this.#unread = new UnreadAnswers(limits, metrics);
 		this.#handler = handler;
 		this.#server = createServer(
 			{
@@ -166,7 +180,23 @@ export class HttpsServer {
 			...ending,
 			"content-length": bytes.length,
 		});
-		response.end(message.method === "HEAD" ? undefined : bytes);
+		if (message.method === "HEAD") response.end();
+		else await this.#send(response, bytes);
+	}
+
+	/** A long answer goes out bit by bit, so that it shows whether its client reads. */
+	async #send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+		if (bytes.length > HELD_BYTES_MIN) this.#unread.hold(response, bytes.length);
+		if (bytes.length <= SLICED_BYTES_MIN) response.end(bytes);
+		else await pipeline(Readable.from(this.#watched(response, slicesOf(bytes)), { highWaterMark: 1 }), response);
+	}
+
+	/** Whoever asks for more has read what was before. */
+	*#watched(response: ServerResponse, pieces: Iterable<Uint8Array>): Iterable<Uint8Array> {
+		for (const piece of pieces) {
+			this.#unread.isAlive(response);
+			yield piece;
+		}
 	}
 
 	/** Without its length: a client that keeps the connection reads chunks. */
@@ -184,7 +214,8 @@ export class HttpsServer {
 			response.end();
 			return;
 		}
-		const readable = Readable.from(pieces, { highWaterMark: 1 });
+		this.#unread.hold(response, PIECE_BYTES);
+		const readable = Readable.from(this.#watched(response, pieces), { highWaterMark: 1 });
 		if (wantsGzip) await pipeline(readable, createGzip({ level: 1 }), response);
 		else await pipeline(readable, response);
 	}
@@ -203,15 +234,26 @@ export class HttpsServer {
 		});
 		const bufferMax = this.#limits.streamBufferBytesMax;
 		const stream = body.start({
-			write: (frame) => response.write(frame) || response.writableLength < bufferMax,
+			write: (frame) => {
+				const isRoom = response.write(frame) || response.writableLength < bufferMax;
+				if (!isRoom) this.#unread.hold(response, response.writableLength);
+				return isRoom;
+			},
 			end: () => response.end(),
 		});
-		response.on("drain", () => stream.drained());
+		response.on("drain", () => {
+			this.#unread.release(response);
+			stream.drained();
+		});
 		response.once("close", () => {
 			this.#streams.delete(response);
 			stream.closed();
 		});
 	}
+}
+
+function* slicesOf(bytes: Uint8Array): Iterable<Uint8Array> {
+	for (let start = 0; start < bytes.length; start += SLICE_BYTES) yield bytes.subarray(start, start + SLICE_BYTES);
 }
 
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/;

@@ -14,7 +14,7 @@ import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
 import { type Certificates, certificatesFor, SERVER_NAMES } from "../edge/certificates.ts";
 import { YamlReader } from "../edge/codec/yaml-reader.ts";
-import { HttpsServer, type UpgradeHandler } from "../edge/https-server.ts";
+import { DEFAULT_HTTPS_LIMITS, HttpsServer, type UpgradeHandler } from "../edge/https-server.ts";
 import { JwtSigner } from "../edge/jwt-signer.ts";
 import { requireOurHost } from "../edge/our-hosts.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -121,7 +121,7 @@ export async function startApi(
 		encodeSwagger,
 		unready: () => (problem() === undefined ? unready() : "etcd"),
 	});
-	const https = new HttpsServer(certificates, (request) => api.handle(request));
+	const https = new HttpsServer(certificates, (request) => api.handle(request), DEFAULT_HTTPS_LIMITS, metrics);
 	https.onUpgrade(portForwarding(api, pods));
 	const port = await https.listen(host, options.listen.port).catch(async (error: unknown) => {
 		await close();
