@@ -28,8 +28,7 @@ function placeText(scene: Scene, { spec }: Pod): string {
 		const who = schedulerName === DEFAULT_SCHEDULER ? "" : ` by scheduler ${schedulerName}: does it run?`;
 		return `no node has been chosen${who}`;
 	}
-	const isNone = scene.has("Node") && scene.node(nodeName) === undefined;
-	return isNone ? `on ${nodeName}, which is no Node, so nobody starts it` : `on ${nodeName}`;
+	return scene.lacksNode(nodeName) ? `on ${nodeName}, which is no Node, so nobody starts it` : `on ${nodeName}`;
 }
 
 /** Which container is not ready, by which probe or state, which gate is closed, and the Pod's last Event. */

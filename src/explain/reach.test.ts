@@ -101,6 +101,16 @@ describe("where nothing is reached there is an error", () => {
 		expect(cause({ ...good, services: [web({ clusterIP: "None", clusterIPs: ["None"] })] })).toBeUndefined();
 	});
 
+	test("and none where it is not known from which node a client asks", () => {
+		const local = worldOf({ ...good, services: [web({ internalTrafficPolicy: "Local" })] });
+		const from = { kind: "pod", namespace: "default", name: "unknown" } as const;
+		const { findings, verdict } = explainService(local, { namespace: "default", name: "web", from });
+		expect([verdict, findings.map(({ name }) => name)]).toEqual([
+			"warning",
+			["client-pod-unknown", "local-on-some-nodes"],
+		]);
+	});
+
 	test("a live Pod on its way out is no sign that slices are out of date", () => {
 		const targetRef = { kind: "Pod", namespace: "default", name: "going" };
 		const going = slice({ name: "web-2", endpoint: { targetRef, conditions: { ready: false, terminating: true } } });

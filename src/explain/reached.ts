@@ -48,10 +48,10 @@ export function familiesThatFail(subject: Subject): readonly string[] {
 	return good.size === 0 ? [] : [...new Set(ports.map(({ family }) => family))].filter((family) => !good.has(family));
 }
 
-/** Tables of nodes that have endpoints, where the node decides and nobody asks from anywhere. */
+/** Tables of nodes that have endpoints, where the node decides and it is not known. */
 function localTables(subject: Subject): readonly SubjectTable[] {
 	const { service, from, scene } = subject;
-	if (!isLocal(service) || from.origin !== undefined) return [];
+	if (!isLocal(service) || from.nodes !== undefined) return [];
 	return subject.tables(endpointNodes(subject).map((name) => viewOf(scene, name)));
 }
 
@@ -84,8 +84,7 @@ function isLocal({ spec }: Service): boolean {
 /** Nodes of endpoints, but for those that are none: nobody asks from there. */
 function endpointNodes({ slices, scene }: Subject): readonly string[] {
 	const names = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ nodeName }) => nodeName || []));
-	const isKnown = scene.has("Node") && scene.snapshot.nodes.length > 0;
-	return [...new Set(names)].filter((name) => !isKnown || scene.node(name) !== undefined).sort();
+	return [...new Set(names)].filter((name) => !scene.lacksNode(name)).sort();
 }
 
 /** Nobody asks from anywhere, and the node decides: the nodes that have endpoints are told of. */

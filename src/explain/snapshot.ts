@@ -270,6 +270,11 @@ export class Scene {
 	node(name: string): Node | undefined {
 		return this.#nodes.get(name);
 	}
+
+	/** Whether Nodes were looked at, and this is none. */
+	lacksNode(name: string): boolean {
+		return this.has("Node") && this.snapshot.nodes.length > 0 && !this.#nodes.has(name);
+	}
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, value: T): void {

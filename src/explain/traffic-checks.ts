@@ -100,8 +100,7 @@ function localPolicies(subject: Subject): readonly Finding[] {
 		return [finding("no-local-endpoint", text, evidence, clusterPolicy(subject, policies))];
 	}
 	const named = [...new Set(ready.map(({ nodeName }) => nodeName))].filter((name) => name !== "");
-	const knowsNodes = scene.has("Node") && scene.snapshot.nodes.length > 0;
-	const nodes = named.filter((name) => !knowsNodes || scene.node(name) !== undefined);
+	const nodes = named.filter((name) => !scene.lacksNode(name));
 	if (nodes.length === 0) {
 		const text = `${policies.join(" and ")} is Local, and the endpoints are on ${few(named)}, which is no Node: they are local nowhere, and traffic is dropped.`;
 		return [finding("no-local-endpoint", text, evidence, clusterPolicy(subject, policies))];
