@@ -3,7 +3,15 @@
  * they fail. What evaluates them comes from outside, as {@link RuleCompiler}.
  */
 import { isObject, ownValue } from "../../kernel/json.ts";
-import { type FieldError, type FieldErrorType, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import {
+	duplicate,
+	type FieldError,
+	type FieldErrorType,
+	forbidden,
+	invalid,
+	notSupported,
+	required,
+} from "../field-error.ts";
 import { withSchemaDefaults } from "./defaults.ts";
 import { fieldNames, parseJsonPath } from "./json-path.ts";
 import { schemaOf } from "./prune.ts";
@@ -251,7 +259,7 @@ function errorOf(rule: RuleProps, field: string, self: unknown, text: string): F
 		case "FieldValueRequired":
 			return required(place, text);
 		case "FieldValueDuplicate":
-			return { type: "Duplicate", field: place, body: `Duplicate value: ${JSON.stringify(shownType(self))}` };
+			return duplicate(place, shownType(self));
 		default:
 			return invalid(place, shownType(self), text);
 	}
