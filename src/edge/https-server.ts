@@ -9,6 +9,7 @@ import type { PeerCertificate, TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
+import { errorAnswer } from "../apiserver/http/answer.ts";
 import {
 	type ClientCertificate,
 	type HttpRequest,
@@ -104,6 +105,12 @@ export class HttpsServer {
 			(message, response) => void this.#serve(message, response),
 		);
 		this.#server.maxConnections = limits.connectionsMax;
+		// Node would drop those beyond: whoever they name would not be who is asked for. See `faultOf`.
+		this.#server.maxHeadersCount = 0;
+		this.#server.on("connect", (_message: IncomingMessage, socket: Duplex) => {
+			socket.on("error", () => undefined);
+			socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+		});
 		this.#server.on("connection", (socket: Socket) => {
 			this.#sockets.add(socket);
 			socket.once("close", () => this.#sockets.delete(socket));
@@ -113,6 +120,12 @@ export class HttpsServer {
 	/** Connections that were upgraded are the handler's: `close` cuts them without waiting. */
 	onUpgrade(handler: UpgradeHandler): void {
 		this.#server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+			const fault = faultOf(message);
+			if (fault !== undefined) {
+				socket.on("error", () => undefined);
+				socket.end(`HTTP/1.1 ${fault.code} ${fault.message}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+				return;
+			}
 			const gone = new AbortController();
 			this.#upgraded.add(socket);
 			socket.once("close", () => this.#upgraded.delete(socket));
@@ -153,7 +166,8 @@ export class HttpsServer {
 		response.once("close", () => gone.abort());
 		const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
 		try {
-			const answer = await this.#handler(request);
+			const fault = faultOf(message);
+			const answer = fault === undefined ? await this.#handler(request) : errorAnswer(fault, false);
 			if (isStream(answer.body)) this.#stream(message, response, answer, answer.body);
 			else if (isInPieces(answer.body)) await this.#pieces(message, response, answer, answer.body);
 			else await this.#finish(message, response, answer, answer.body);
@@ -305,6 +319,7 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 			const value = name === "host" ? host : message.headers[name];
 			return Array.isArray(value) ? value.join(", ") : value;
 		},
+		headerValues: (name) => message.headersDistinct[name] ?? [],
 		get headers() {
 			return Object.fromEntries(
 				Object.entries(message.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -322,12 +337,26 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 	};
 }
 
+/** Headers of one request; the limit of their bytes is Node's, 16 KiB. */
+const HEADERS_MAX = 1_000;
+
+/** Why a request is answered before anybody looks at who sent it. */
+function faultOf({ url = "/", rawHeaders }: IncomingMessage): ApiError | undefined {
+	if (rawHeaders.length / 2 > HEADERS_MAX) {
+		return new ApiError("", `too many headers: limit is ${HEADERS_MAX}`, { code: 431 });
+	}
+	if (url.startsWith("/") || url === "*" || WHOLE_URL.test(url)) return undefined;
+	return badRequest("invalid request target: want a path, or a whole URL with https");
+}
+
+const WHOLE_URL = /^https?:\/\/([^/?#]*)(.*)$/i;
+
 /** A whole URL names the host itself, whatever the header says. @see RFC 9112 section 3.2.2 */
 function targetOf({ url = "/", headers }: IncomingMessage): {
 	readonly host: string | undefined;
 	readonly target: string;
 } {
-	const [, host, target = ""] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+	const [, host, target = ""] = WHOLE_URL.exec(url) ?? [];
 	if (host === undefined) return { host: headers.host, target: url };
 	return { host, target: target.startsWith("/") ? target : `/${target}` };
 }

@@ -82,7 +82,8 @@ export async function startApi(
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
-	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile);
+	const warn = (text: string): void => log.warn(text);
+	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile, warn);
 	const { store, problem, close } = await openedStore(options, system);
 	const server = new ApiServer({
 		store,

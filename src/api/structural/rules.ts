@@ -12,7 +12,7 @@ import {
 	notSupported,
 	required,
 } from "../field-error.ts";
-import { withSchemaDefaults } from "./defaults.ts";
+import { withManySchemaDefaults } from "./defaults.ts";
 import { fieldNames, parseJsonPath } from "./json-path.ts";
 import { schemaOf } from "./prune.ts";
 import { counterpart } from "./ratchet.ts";
@@ -62,7 +62,7 @@ function defaultsBelow(schema: SchemaProps, path: string, compiler: RuleCompiler
 	const broken =
 		schema.default === undefined
 			? []
-			: ruleProblems(withSchemaDefaults(schema.default, schema), undefined, schema, compiler, []);
+			: ruleProblems(withManySchemaDefaults(schema.default, schema), undefined, schema, compiler, []);
 	return [
 		...broken.map(({ error }) => ({ ...error, field: `${path}.default.${error.field}`.replace(/\.(?:<nil>)?$/, "") })),
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
