@@ -18,7 +18,8 @@ export function lockFolder(folder: string): () => void {
 		try {
 			writeFileSync(file, own, { flag: "wx", mode: 0o600 });
 			return () => {
-				if (readFileSync(file, "utf8") === own) rmSync(file);
+				// It may be gone, or another's by now.
+				if (existsSync(file) && readFileSync(file, "utf8") === own) rmSync(file);
 			};
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

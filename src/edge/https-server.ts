@@ -5,13 +5,12 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { PeerCertificate, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
 import { errorAnswer } from "../apiserver/http/answer.ts";
 import {
-	type ClientCertificate,
 	type HttpRequest,
 	type HttpResponse,
 	isInPieces,
@@ -21,6 +20,7 @@ import {
 } from "../apiserver/http/message.ts";
 import type { Metrics } from "../kernel/metrics.ts";
 import type { Certificates } from "./certificates.ts";
+import { clientCertificateOf } from "./peer-certificate.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 export interface HttpsServerLimits extends UnreadLimits {
@@ -375,27 +375,4 @@ async function readBody(message: IncomingMessage, bytesMax: number): Promise<Uin
 		throw error instanceof ApiError ? error : badRequest("the body of the request broke off");
 	}
 	return Buffer.concat(chunks);
-}
-
-/** By connection: its certificate does not change. */
-const clientCertificates = new WeakMap<TLSSocket, ClientCertificate | "untrusted" | "none">();
-
-function clientCertificateOf(socket: TLSSocket): ClientCertificate | "untrusted" | undefined {
-	const known = clientCertificates.get(socket) ?? readCertificate(socket);
-	clientCertificates.set(socket, known);
-	return known === "none" ? undefined : known;
-}
-
-function readCertificate(socket: TLSSocket): ClientCertificate | "untrusted" | "none" {
-	// Without one, Node gives an empty object, or null once the socket is gone.
-	const certificate: Partial<PeerCertificate> | null = socket.getPeerCertificate();
-	if (certificate?.subject === undefined) return "none";
-	if (!socket.authorized) return "untrusted";
-	const { CN, O } = certificate.subject as { readonly CN?: string | string[]; readonly O?: string | string[] };
-	return { commonName: listOf(CN).at(-1) ?? "", organizations: listOf(O) };
-}
-
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-	if (value === undefined) return [];
-	return typeof value === "string" ? [value] : value;
 }

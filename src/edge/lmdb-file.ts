@@ -23,7 +23,7 @@ export function lmdbFileProblem(file: string): string | undefined {
 	const descriptor = openSync(file, "r");
 	try {
 		const { size } = fstatSync(descriptor);
-		if (size === 0) return undefined;
+		if (size === 0) return "it is empty: restore a snapshot, or remove its folder to begin anew";
 		const first = pageAt(descriptor, 0);
 		const pageSize = first.readUInt32LE(AT.pageSize);
 		if (first.readUInt32LE(AT.magic) !== MAGIC || pageSize < PAGE_BYTES_MIN || pageSize > PAGE_BYTES_MAX) {

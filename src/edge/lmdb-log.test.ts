@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -101,7 +101,37 @@ describe("a data folder", () => {
 		);
 	});
 
+	test("that another process writes to all the same takes nothing from the one that was first", async () => {
+		const store = await open();
+		const lock = path.join(folder, "lock");
+		// As in another container, or after somebody has removed it.
+		rmSync(lock);
+		const other = await openDataFolder({ folder, start: 100, metrics: silentMetrics });
+		const second = loggedStore(other.view, other.log);
+		await store.commit([put("first")]);
+		await expect(second.commit([put("second")])).rejects.toThrow("another process has written to it, up to 101");
+		await store.commit([put("third")]);
+		await other.close();
+		const again = await reopen();
+		expect(again.space(SPACE).range({ prefix: "" })).toMatchObject({ entries: [{ key: "first" }, { key: "third" }] });
+	});
+
+	test("is its user's alone, also when the folder was there before", async () => {
+		chmodSync(folder, 0o755);
+		await (await open()).commit([put("secret")]);
+		const modes = [
+			path.join(folder, "store"),
+			...["data.mdb", "lock.mdb"].map((name) => path.join(folder, "store", name)),
+		];
+		expect(modes.map((file) => (statSync(file).mode & 0o777).toString(8))).toEqual(["700", "600", "600"]);
+	});
+
 	test.each([
+		{
+			damage: "emptied",
+			to: (bytes: Buffer) => bytes.subarray(0, 0),
+			says: /data\.mdb: it is empty: restore a snapshot, or remove its folder/,
+		},
 		{
 			damage: "cut off",
 			to: (bytes: Buffer) => bytes.subarray(0, 8_192),

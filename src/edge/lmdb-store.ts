@@ -10,6 +10,8 @@
  *
  * @see https://github.com/kriszyp/lmdb-js
  */
+import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Database, open, RootDatabase } from "lmdb";
 import type { KubeObject } from "../api/types/meta.ts";
 import { type Entry, type Revision, stamped, type Write } from "../store/entry.ts";
@@ -60,6 +62,8 @@ export class LmdbStore {
 	constructor(openRoot: typeof open, { path, commitsMax, start }: LmdbStoreOptions) {
 		this.#root = openRoot({ path, noSubdir: false, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false });
 		this.#commitsMax = commitsMax;
+		// LMDB lets everybody read what it makes, but for the umask.
+		if (existsSync(join(path, "data.mdb"))) keepPrivate(path);
 		const keys = { keyEncoding: "ordered-binary" } as const;
 		this.#log = this.#root.openDB({ name: "log", encoding: "binary", ...keys });
 		this.#base = this.#root.openDB({ name: "base", encoding: "binary", ...keys });
@@ -97,6 +101,7 @@ export class LmdbStore {
 		const tooMany = this.#commits + commits.length - this.#commitsMax;
 		const folded = Math.max(0, Math.min(tooMany, commits.length * FOLDED_PER_COMMIT));
 		this.#root.transactionSync(() => {
+			this.#requireNext(commits[0]?.revision);
 			for (const { revision, writes } of commits) this.#log.putSync(revision, Buffer.from(writes));
 			this.#fold(folded);
 		});
@@ -132,6 +137,13 @@ export class LmdbStore {
 		await this.#root.close();
 	}
 
+	/** A lock can be lost, or be seen by nobody in another container: what two have written must not be mixed up. */
+	#requireNext(revision: Revision | undefined): void {
+		const [newest = this.#baseRevision()] = this.#log.getKeys({ reverse: true, limit: 1 });
+		if (revision === undefined || revision === newest + 1) return;
+		throw new Error(`another process has written to it, up to ${newest}: end all that use it, and start one again`);
+	}
+
 	#baseRevision(): Revision {
 		return this.#meta.get("base") ?? 0;
 	}
@@ -158,6 +170,11 @@ export class LmdbStore {
 		const created = before === undefined ? revision : entryHead(before).createRevision;
 		this.#base.putSync(key, Buffer.from(`${created} ${revision} ${JSON.stringify(write.object)}`));
 	}
+}
+
+function keepPrivate(folder: string): void {
+	chmodSync(folder, 0o700);
+	for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
 }
 
 function objectsIn(view: View): number {
