@@ -1,9 +1,11 @@
 /** `sliceplane explain svc/NAME`: why has this Service no, or wrong, endpoints? */
+
 import { type Command, Option } from "commander";
 import type { ClientOrigin } from "../explain/client-place.ts";
 import type { Explanation } from "../explain/explain.ts";
 import type { ExplainInput, InputFlags } from "./explain-input.ts";
 import { EXPLAIN_FORMS, type ExplainForm } from "./explain-output.ts";
+import { CLUSTER_KUBECONFIG, CONTEXT } from "./flag-rows.ts";
 import { collect } from "./flag-values.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -42,8 +44,8 @@ export function addExplainCommand(root: Command, setStatus: (status: number) => 
 		.addOption(new Option("--from-zone <name>", "the zone of the client that asks").conflicts(["fromNode", "fromPod"]))
 		.option("--from-pod <name>", "the Pod that asks: NAME, in the Service's namespace, or NAMESPACE/NAME")
 		.addOption(new Option("-o, --output <form>", "how to print").choices(EXPLAIN_FORMS).default("text"))
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.addHelpText("after", EXAMPLES)
 		.action(async (target: string | undefined, flags: ExplainFlags) => setStatus(await explain(target, flags)));
 }

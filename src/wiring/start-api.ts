@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { AccountTokens } from "../apiserver/access/account-tokens.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
+import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { User } from "../apiserver/ports.ts";
@@ -28,6 +29,7 @@ import { startRevision } from "../store/memory-engine.ts";
 import { loggedStore, memoryStore, type Store } from "../store/store.ts";
 import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
 import type { PlaneOptions } from "./plane-options.ts";
+import { placeText } from "./start-problems.ts";
 import type { SystemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
@@ -44,6 +46,8 @@ export interface RunningApi {
 	readonly client: ApiClient;
 	/** Of the plane's own parts. @param mayWrite Asked before each write. */
 	readonly partClients: (mayWrite: () => boolean) => PartClients;
+	/** Removes Events whose time is over, until `signal` aborts; in etcd they go by their leases. */
+	expireEvents(signal: AbortSignal): Promise<void>;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -62,19 +66,21 @@ export interface PodAccess {
 	connect(ip: string, podPort: number): Promise<Duplex>;
 }
 
+type ApiOptions = Pick<
+	PlaneOptions,
+	| "listen"
+	| "cacheFolder"
+	| "dataFolder"
+	| "etcd"
+	| "requestsInFlight"
+	| "clientRequestsPerSecond"
+	| "tokenAuthFile"
+	| "clusterDomain"
+>;
+
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
-	options: Pick<
-		PlaneOptions,
-		| "listen"
-		| "cacheFolder"
-		| "dataFolder"
-		| "etcd"
-		| "requestsInFlight"
-		| "clientRequestsPerSecond"
-		| "tokenAuthFile"
-		| "clusterDomain"
-	>,
+	options: ApiOptions,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
@@ -128,8 +134,7 @@ export async function startApi(
 		await close();
 		throw error;
 	});
-	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
-	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
+	address = placeText({ host: isWildcard(host) ? "127.0.0.1" : host, port });
 	return {
 		url: `https://${address}`,
 		port,
@@ -141,12 +146,17 @@ export async function startApi(
 			client: new InProcessClient(server, admin, undefined, mayWrite),
 			clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }, undefined, mayWrite),
 		}),
+		expireEvents: (signal) => expireEvents(server, options, signal),
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await yaml.close();
 			await close();
 		},
 	};
+}
+
+function expireEvents({ ports }: ApiServer, { etcd }: ApiOptions, signal: AbortSignal): Promise<void> {
+	return etcd === undefined ? new EventExpiry(ports).run(signal) : Promise.resolve();
 }
 
 function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {
