@@ -104,29 +104,22 @@ function rssMiB() {
 	return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${plane.pid}/status`, "utf8"))[1]) / 1024);
 }
 
-async function hostile() {
+/** A process that has its requests at hand, and sends them when it is told to. */
+async function hostileSender() {
 	const gateway = /Gateway at ([\d.:]+)/.exec(said)[1];
-	const flags = [
-		"--kubeconfig",
-		kubeconfig,
-		"--gateway",
-		gateway,
-		"--seed",
-		values.seed,
-		"--count",
-		values.count,
-		"--rate",
-		values.rate,
-	];
-	const sender = spawn(process.execPath, [path.join(root, "test/hostile/send.mjs"), ...flags], {
-		stdio: ["ignore", "pipe", "inherit"],
-	});
+	const flags = ["--kubeconfig", kubeconfig, "--gateway", gateway, "--seed", values.seed, "--count", values.count];
+	const program = path.join(root, "test/hostile/send.mjs");
+	const sender = spawn(process.execPath, [program, ...flags, "--rate", values.rate, "--hold"]);
 	let text = "";
 	sender.stdout.on("data", (chunk) => {
 		text += String(chunk);
 	});
-	await once(sender, "exit");
-	return JSON.parse(text.trim().split("\n").at(-1));
+	await once(sender.stderr, "data");
+	return async () => {
+		sender.stdin.write("go\n");
+		await once(sender, "exit");
+		return JSON.parse(text.trim().split("\n").at(-1));
+	};
 }
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -135,7 +128,8 @@ try {
 	await measured(() => pause(3_000));
 	const alone = await measured(() => pause(SECONDS_ALONE * 1_000));
 	const rssBefore = rssMiB();
-	const beside = await measured(hostile);
+	const send = await hostileSender();
+	const beside = await measured(send);
 	const ratio = Math.round((beside.p99Ms / alone.p99Ms) * 100) / 100;
 	process.stdout.write(`${JSON.stringify({ alone, beside, ratio, rssMiB: { before: rssBefore, after: rssMiB() } })}\n`);
 } finally {

@@ -1,4 +1,5 @@
 /** One thing that is wrong with one field of an object, in Kubernetes' words. */
+import { clipped, clippedJson } from "../kernel/clipped.ts";
 
 export type FieldErrorType =
 	| "Required"
@@ -30,7 +31,7 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
 
 /** `supported` is shown in the order given. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-	const list = supported.map((word) => JSON.stringify(word)).join(", ");
+	const list = supportedWords(supported);
 	return { type: "NotSupported", field, body: `Unsupported value: ${shown(value)}: supported values: ${list}` };
 }
 
@@ -38,8 +39,8 @@ export function forbidden(field: string, detail: string): FieldError {
 	return { type: "Forbidden", field, body: withDetail("Forbidden", detail) };
 }
 
-export function duplicate(field: string, value: unknown): FieldError {
-	return { type: "Duplicate", field, body: `Duplicate value: ${shown(value)}` };
+export function duplicate(field: string, value: unknown, detail = ""): FieldError {
+	return { type: "Duplicate", field, body: withDetail(`Duplicate value: ${shown(value)}`, detail) };
 }
 
 export function notFound(field: string, value: unknown): FieldError {
@@ -55,14 +56,36 @@ export function tooMany(field: string, count: number, itemsMax: number): FieldEr
 	return { type: "TooMany", field, body: `Too many: ${count}: must have at most ${itemsMax} items` };
 }
 
+/** Characters of a value that an error shows. A name may have 253; whole lists are shown too. */
+const SHOWN_MAX = 1_024;
+/** Characters of what an error says of it, which may quote words of the object's own. */
+const DETAIL_MAX = 4_096;
+
 function withDetail(head: string, detail: string): string {
-	return detail === "" ? head : `${head}: ${detail}`;
+	return detail === "" ? head : `${head}: ${clipped(detail, DETAIL_MAX)}`;
 }
 
+/** No more of them than are shown: a schema may name thousands, and each item of a list be none of them. */
+function supportedWords(supported: readonly string[]): string {
+	let list = "";
+	for (const word of supported) {
+		if (list.length > DETAIL_MAX) break;
+		list += `${list === "" ? "" : ", "}${clippedJson(word, SHOWN_MAX)}`;
+	}
+	return clipped(list, DETAIL_MAX);
+}
+
+/** Lists and objects that many errors quote. */
+const shownBefore = new WeakMap<object, string>();
+
 /**
- * Strings quoted, numbers and booleans plain, the rest as compact JSON. A value that is not there
- * (a nil pointer) is shown as the string "null", an empty list (null) without quotes.
+ * Strings quoted, numbers and booleans plain, the rest as compact JSON, of which a long one is cut. A value that is
+ * not there (a nil pointer) is shown as the string "null", an empty list (null) without quotes.
  */
 function shown(value: unknown): string {
-	return value === undefined ? '"null"' : JSON.stringify(value);
+	if (value === undefined) return '"null"';
+	if (typeof value !== "object" || value === null) return clippedJson(value, SHOWN_MAX);
+	const text = shownBefore.get(value) ?? clippedJson(value, SHOWN_MAX);
+	shownBefore.set(value, text);
+	return text;
 }

@@ -22,6 +22,15 @@ export function parseFieldSelector(text: string, type: SelectableType): readonly
 		.map((term) => parseTerm(text, term, type));
 }
 
+/**
+ * The one name that a selector leaves, "" when it leaves more: a list or watch of it is one of that object alone, so
+ * whoever may read only this object may ask for it. @see apiserver's RequestInfo
+ */
+export function selectedName(text: string): string {
+	const value = termsOf(text).flatMap((term) => /^metadata\.name==?([\s\S]*)$/.exec(term)?.[1] ?? [])[0] ?? "";
+	return /^[^=%/\\]+$/.test(value) && value !== "." && value !== ".." ? value : "";
+}
+
 /** Splits at commas that no backslash precedes. */
 function termsOf(text: string): readonly string[] {
 	return text.match(/(?:\\[\s\S]?|[^,\\])+/g) ?? [];

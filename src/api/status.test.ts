@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { required } from "./field-error.ts";
-import { invalidObject } from "./status.ts";
+import { invalid, notSupported, required } from "./field-error.ts";
+import { ApiError, invalidObject } from "./status.ts";
 
 const SERVICE = { group: "", kind: "Service" };
 const errors = (count: number) =>
@@ -19,5 +19,43 @@ describe("invalidObject()", () => {
 		const { message, details } = invalidObject(SERVICE, "web", errors(20_000));
 		expect(message).toMatch(/spec\.ports\[499\]\.name: Required value, 19500 more\]$/);
 		expect(details?.causes).toHaveLength(500);
+	});
+});
+
+describe("a Status is no longer than somebody reads", () => {
+	const sizeOf = (error: ApiError): number => JSON.stringify(error.status()).length;
+	const list = Array.from({ length: 5_000 }, (_, index) => ({ name: `owner-${index}`, uid: `${index}` }));
+
+	test("when each of many errors quotes the whole list", () => {
+		const error = invalidObject(
+			SERVICE,
+			"web",
+			list.map(() => invalid("metadata.ownerReferences", list, "only one")),
+		);
+		expect(error.message).toMatch(
+			/^Service "web" is invalid: \[metadata.ownerReferences: Invalid value: \[{"name":"owner-0"/,
+		);
+		expect(error.message).toContain("...: only one, 4500 more]");
+		expect(sizeOf(error)).toBeLessThan(300_000);
+	});
+
+	test("when an error has a long path, detail or list of what is supported", () => {
+		const long = "x".repeat(1_000_000);
+		const errors = [
+			required(`spec[${long}]`, long),
+			notSupported("type", long, Array(1_000).fill(long.slice(0, 2_000))),
+		];
+		expect(sizeOf(invalidObject(SERVICE, "web", errors))).toBeLessThan(50_000);
+	});
+
+	test("whatever made it", () => {
+		const causes = Array.from({ length: 5_000 }, (_, index) => ({
+			message: `cause ${index}`.repeat(20),
+			field: "spec",
+		}));
+		const error = new ApiError("Forbidden", "why ".repeat(1_000_000), { details: { kind: "pods", causes } });
+		expect(error.message).toMatch(/ why\.\.\.|why \.\.\. \(4000000 characters\)$/);
+		expect(error.details?.causes?.[0]).toEqual(causes[0]);
+		expect(sizeOf(error)).toBeLessThan(200_000);
 	});
 });

@@ -1,4 +1,5 @@
 /** `meta/v1` Status: how the API server says no. Branch on `reason`; the message is for people. */
+import { clipped } from "../kernel/clipped.ts";
 import type { FieldError } from "./field-error.ts";
 
 /** `metav1.StatusReason`. The empty reason is what a real server gives for a few faults of old. */
@@ -61,6 +62,31 @@ export interface ApiErrorOptions {
 	readonly continueToken?: string;
 }
 
+/** Characters of the message of any error, and of all of its causes together: more than anybody reads. */
+const TEXT_MAX = 64 * 1024;
+
+/** As many causes as there is room for. */
+function withFewCauses(details: StatusDetails | undefined): StatusDetails | undefined {
+	if (details?.causes === undefined) return details;
+	let left = TEXT_MAX;
+	const causes: StatusCause[] = [];
+	for (const cause of details.causes) {
+		const { message, field } = cause;
+		const short = {
+			...cause,
+			...(message === undefined ? {} : { message: clipped(message, TEXT_MAX) }),
+			...(field === undefined ? {} : { field: clipped(field, FIELD_MAX) }),
+		};
+		left -= (short.message?.length ?? 0) + (short.field?.length ?? 0);
+		if (left < 0 && causes.length > 0) break;
+		causes.push(short);
+	}
+	return { ...details, causes };
+}
+
+/** Characters of a field's path: keys of maps are a part of it. */
+const FIELD_MAX = 1_024;
+
 /** An error that the API server answered, or would answer, as a Status. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
@@ -70,10 +96,10 @@ export class ApiError extends Error {
 	readonly continueToken: string | undefined;
 
 	constructor(reason: StatusReason, message: string, options: ApiErrorOptions = {}) {
-		super(message, { cause: options.cause });
+		super(clipped(message, TEXT_MAX), { cause: options.cause });
 		this.reason = reason;
 		this.code = reason === "" ? (options.code ?? 500) : CODE_BY_REASON[reason];
-		this.details = options.details;
+		this.details = withFewCauses(options.details);
 		this.continueToken = options.continueToken;
 	}
 
@@ -188,7 +214,7 @@ export function invalidObject(
 	const shown = errors.slice(0, ERRORS_SHOWN_MAX);
 	const more = errors.length - shown.length;
 	const texts = [
-		...new Set(shown.map(({ field, body }) => `${field}: ${body}`)),
+		...new Set(shown.map(({ field, body }) => `${clipped(field, FIELD_MAX)}: ${body}`)),
 		...(more > 0 ? [`${more} more`] : []),
 	];
 	const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;

@@ -9,16 +9,20 @@ import { MASTERS_GROUP } from "./users.ts";
 const admin: User = { name: "admin", groups: [MASTERS_GROUP, "system:authenticated"] };
 const plain: User = { name: "plain", groups: ["system:authenticated"] };
 
-function as(caller: User, headers: Readonly<Record<string, string>>): User | string {
+/** A header of several values came as often. */
+function as(caller: User, sent: Readonly<Record<string, string | readonly string[]>>): User | string {
+	const values = (name: string): readonly string[] => [sent[name] ?? []].flat();
+	const headers = Object.fromEntries(Object.keys(sent).map((name) => [name, values(name).join(", ")]));
 	try {
-		return impersonated({ header: (name) => headers[name], headers }, caller, new Authorizer(memoryStore(1)));
+		const request = { header: (name: string) => headers[name], headers, headerValues: values };
+		return impersonated(request, caller, new Authorizer(memoryStore(1)));
 	} catch (error) {
 		return error instanceof ApiError ? `${error.code} ${error.message}` : String(error);
 	}
 }
 
 describe("impersonated()", () => {
-	test.each<{ rule: string; headers: Record<string, string>; gives: User | string }>([
+	test.each<{ rule: string; headers: Record<string, string | string[]>; gives: User | string }>([
 		{ rule: "without headers the caller stays", headers: {}, gives: admin },
 		{
 			rule: "a user is authenticated",
@@ -27,7 +31,7 @@ describe("impersonated()", () => {
 		},
 		{
 			rule: "the caller's own groups do not come along",
-			headers: { "impersonate-user": "bob", "impersonate-group": "dev, ops" },
+			headers: { "impersonate-user": "bob", "impersonate-group": ["dev", "ops"] },
 			gives: { name: "bob", groups: ["dev", "ops", "system:authenticated"] },
 		},
 		{
@@ -50,14 +54,30 @@ describe("impersonated()", () => {
 		},
 		{
 			rule: "what else is known of the user comes along, by decoded keys",
-			headers: { "impersonate-user": "bob", "impersonate-extra-example.com%2fscopes": "a, b" },
+			headers: { "impersonate-user": "bob", "impersonate-extra-example.com%2fscopes": ["a", "b"] },
 			gives: { name: "bob", groups: ["system:authenticated"], extra: { "example.com/scopes": ["a", "b"] } },
 		},
 		{
-			rule: "groups alone name nobody",
-			headers: { "impersonate-group": "dev" },
-			gives: "400 requested impersonation of groups or a uid without impersonating a user",
+			rule: "names of groups and extra values may have commas in them",
+			headers: {
+				"impersonate-user": "bob",
+				"impersonate-group": ["cn=a,dc=b", "ops"],
+				"impersonate-extra-scopes": "a, b",
+			},
+			gives: { name: "bob", groups: ["cn=a,dc=b", "ops", "system:authenticated"], extra: { scopes: ["a, b"] } },
 		},
+		{
+			rule: "the first of two users counts",
+			headers: { "impersonate-user": ["bob", "ann"] },
+			gives: { name: "bob", groups: ["system:authenticated"] },
+		},
+		...[{ "impersonate-group": "dev" }, { "impersonate-uid": "1" }, { "impersonate-extra-scopes": "view" }].map(
+			(headers) => ({
+				rule: `${Object.keys(headers).join()} alone names nobody`,
+				headers,
+				gives: "400 requested impersonation of groups, a uid or extra values without impersonating a user",
+			}),
+		),
 	])("$rule", ({ headers, gives }) => {
 		expect(as(admin, headers)).toEqual(gives);
 	});

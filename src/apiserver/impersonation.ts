@@ -19,28 +19,26 @@ const EXTRA_HEADER = "impersonate-extra-";
  * @throws {ApiError} `Forbidden` if `caller` may not act as that user, `BadRequest` for groups without a user.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  */
-export function impersonated(
-	request: Pick<HttpRequest, "header" | "headers">,
-	caller: User,
-	authorizer: Authorizer,
-): User {
-	const name = request.header("impersonate-user") ?? "";
-	const groups = listOf(request.header("impersonate-group"));
-	const uid = request.header("impersonate-uid");
-	// Nearly every request is nobody else's: its other headers are not looked at.
-	if (name === "" && groups.length === 0 && uid === undefined) return caller;
-	if (name === "") {
-		throw badRequest("requested impersonation of groups or a uid without impersonating a user");
-	}
+export function impersonated(request: ImpersonatingRequest, caller: User, authorizer: Authorizer): User {
+	const [name = ""] = valuesOf(request, "impersonate-user");
+	const groups = valuesOf(request, "impersonate-group");
+	const [uid] = valuesOf(request, "impersonate-uid");
 	const extra = extraOf(request);
+	const hasExtra = Object.keys(extra).length > 0;
+	if (name === "" && groups.length === 0 && uid === undefined && !hasExtra) return caller;
+	if (name === "") {
+		throw badRequest("requested impersonation of groups, a uid or extra values without impersonating a user");
+	}
 	requireAllowed(authorizer, caller, { name, groups, uid, extra });
 	return {
 		name,
 		groups: completed(name, groups),
 		...(uid === undefined ? {} : { uid }),
-		...(Object.keys(extra).length === 0 ? {} : { extra }),
+		...(hasExtra ? { extra } : {}),
 	};
 }
+
+type ImpersonatingRequest = Pick<HttpRequest, "header" | "headers" | "headerValues">;
 
 interface Wanted {
 	readonly name: string;
@@ -66,23 +64,18 @@ function requireAllowed(authorizer: Authorizer, caller: User, { name, groups, ui
 	}
 }
 
-/** Several headers of one name arrive as one, joined by commas. */
-function listOf(header: string | undefined): readonly string[] {
-	return (header ?? "")
-		.split(",")
-		.map((item) => item.trim())
-		.filter((item) => item !== "");
+/** A header each: names of groups may have commas in them. */
+function valuesOf(request: ImpersonatingRequest, name: string): readonly string[] {
+	const value = request.header(name);
+	// Nearly every request is nobody else's.
+	if (value === undefined) return [];
+	return (request.headerValues?.(name) ?? [value]).filter((each) => each !== "");
 }
 
 /** Keys are percent-encoded, since they may have characters that headers may not. */
-function extraOf({ headers = {} }: Pick<HttpRequest, "headers">): Readonly<Record<string, readonly string[]>> {
-	const found = Object.entries(headers)
-		.filter(([name]) => name.startsWith(EXTRA_HEADER))
-		.map(([name, value]) => {
-			const key = decoded(name.slice(EXTRA_HEADER.length));
-			return [key, listOf(typeof value === "string" ? value : value.join(","))] as const;
-		});
-	return Object.fromEntries(found);
+function extraOf(request: ImpersonatingRequest): Readonly<Record<string, readonly string[]>> {
+	const names = Object.keys(request.headers ?? {}).filter((name) => name.startsWith(EXTRA_HEADER));
+	return Object.fromEntries(names.map((name) => [decoded(name.slice(EXTRA_HEADER.length)), valuesOf(request, name)]));
 }
 
 function decoded(text: string): string {

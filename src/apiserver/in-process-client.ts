@@ -4,7 +4,9 @@
  * The semantics are the same: identity, authorization, admission, validation, conflicts, watches. Objects
  * are the stored ones, frozen and shared, so reading costs nothing.
  */
+
 import { required } from "../api/field-error.ts";
+import { selectedName } from "../api/field-selector.ts";
 import { apiVersionOf, type ObjectKey, type Resource, type ResourceType } from "../api/resource.ts";
 import { ApiError, expiredWatch, invalidObject, noSuchPath, type Status } from "../api/status.ts";
 import type { Draft, KubeObject } from "../api/types/meta.ts";
@@ -63,7 +65,7 @@ export class InProcessClient implements ApiClient {
 
 	list<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<ListResult<T>> {
 		const list = async (): Promise<ListResult<T>> => {
-			const target = this.#target("list", resource, options.namespace ?? "", "");
+			const target = this.#collection("list", resource, options);
 			const answer = await listObjects(this.#server.ports, target, options, this.#context(options.signal));
 			return { items: answer.items as readonly T[], resourceVersion: String(answer.revision) };
 		};
@@ -74,7 +76,7 @@ export class InProcessClient implements ApiClient {
 		resource: Resource<T>,
 		options: WatchOptions,
 	): AsyncIterable<readonly WatchEvent<T>[]> {
-		const target = this.#target("watch", resource, options.namespace ?? "", "");
+		const target = this.#collection("watch", resource, options);
 		const selection = selectionOf(target.type, { namespace: target.namespace, ...options });
 		let cursor = parseResourceVersion(options.resourceVersion);
 		const { compacted } = this.#server.ports.store.view;
@@ -225,6 +227,10 @@ export class InProcessClient implements ApiClient {
 		return { events, through: batch.through };
 	}
 
+	#collection(verb: "list" | "watch", resource: Resource, { namespace = "", fieldSelector = "" }: Selected): Target {
+		return { ...this.#target(verb, resource, namespace, selectedName(fieldSelector)), name: "" };
+	}
+
 	/** @throws {ApiError} `Forbidden`, or `NotFound` for a resource that is not served. */
 	#target(verb: string, resource: Resource, namespace: string, name: string, subresource?: string): Target {
 		const type = this.#server.typeOf(resource);
@@ -241,6 +247,8 @@ export class InProcessClient implements ApiClient {
 		};
 	}
 }
+
+type Selected = Pick<ListOptions, "namespace" | "fieldSelector">;
 
 function flagsOf({ fieldManager = "", force }: WriteOptions): WriteFlags {
 	return {

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { ApartOptions } from "../wiring/run-controllers.ts";
 import { CONTROLLER_ROWS, type ControllerFlags, controllerOptionsOf } from "./controller-flags.ts";
-import { addRows, type Row } from "./flag-rows.ts";
+import { addRows, CLUSTER_KUBECONFIG, CONTEXT, type Row } from "./flag-rows.ts";
 import { durationMs, list, type Place, place, placeOrNone, truth } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
 import { refuseWrongOptions } from "./usage-error.ts";
@@ -44,8 +44,8 @@ export function addControllersCommand(root: Command, setStatus: (status: number)
 			"Run the controllers alone, for any API server. Prints one line when it leads and works.\n" +
 				"It refuses to work beside another program that has the same controllers.",
 		)
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: KUBECONFIG, ~/.kube/config, then the Pod's own")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.addOption(
 			new Option("--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out")
 				.argParser(list)

@@ -1,5 +1,7 @@
 /** `sliceplane dns`: the cluster's DNS alone, for any cluster that a kubeconfig leads to. */
+
 import { type Command, Option } from "commander";
+import { CLUSTER_KUBECONFIG, CONTEXT } from "./flag-rows.ts";
 import { collect, domain, hostAndPort, whole } from "./flag-values.ts";
 import { aborted, stopSignal } from "./until-stopped.ts";
 
@@ -22,8 +24,8 @@ export function addDnsCommand(root: Command, setStatus: (status: number) => void
 				.argParser(hostAndPort)
 				.default(hostAndPort("127.0.0.1:5353"), "127.0.0.1:5353"),
 		)
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.addOption(
 			new Option("--cluster-domain <domain>", "domain of the names of Services")
 				.argParser(domain)

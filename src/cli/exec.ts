@@ -1,6 +1,8 @@
 /** `sliceplane exec` and `shell`: a command as a client pod of its own, on a node that is a network namespace. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { StringMap } from "../api/types/meta.ts";
+import { CONTEXT, PLANE_KUBECONFIG } from "./flag-rows.ts";
 import { statusOf } from "./run-around.ts";
 import { runInside } from "./run-inside.ts";
 import { UsageError } from "./usage-error.ts";
@@ -39,8 +41,8 @@ function withFlags(command: Command): Command {
 				.argParser(labels)
 				.default({}, "none"),
 		)
-		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig");
+		.option(...PLANE_KUBECONFIG)
+		.option(...CONTEXT);
 }
 
 async function run(cmd: readonly string[], flags: ExecFlags): Promise<number> {

@@ -16,6 +16,7 @@ export interface ExplainInput {
 
 export interface InputFlags {
 	readonly namespace?: string;
+	readonly allNamespaces?: boolean;
 	readonly filename?: readonly string[];
 	readonly kubeconfig?: string;
 	readonly context?: string;
@@ -35,15 +36,21 @@ export async function explainInput(flags: InputFlags): Promise<ExplainInput> {
 	}
 	const { readObjects } = await import("../wiring/read-objects.ts");
 	const sources = files.map((file) => ({ file: file === "-" ? "stdin" : file, chunks: manifestChunks(file) }));
-	return { ...(await readObjects(sources)), namespace };
+	return { ...(await readObjects(sources, namespace)), namespace };
 }
 
 async function clusterSnapshot(flags: InputFlags, namespace: string): Promise<ClusterSnapshot> {
 	const { readCluster } = await import("../wiring/read-snapshot.ts");
 	const { clusterClient } = await import("../wiring/cluster-client.ts");
-	const client = await clusterClient({ ...flags, files: process.env["KUBECONFIG"] }, { part: "explain" });
+	const { refusalTeller } = await import("../wiring/refused-rights.ts");
+	const client = await clusterClient(
+		{ ...flags, files: process.env["KUBECONFIG"] },
+		{ userAgent: "sliceplane-explain" },
+	);
+	// As kubectl: with -A a namespace says nothing.
+	const own = flags.allNamespaces === true ? {} : { namespace };
 	try {
-		return await readCluster(client, { namespace, nowMs: new SystemClock().wallMs() });
+		return await readCluster(client, { ...own, nowMs: new SystemClock().wallMs(), refused: refusalTeller("explain") });
 	} finally {
 		client.close();
 	}

@@ -15,20 +15,23 @@ export async function printExplanation(one: Explanation, form: ExplainForm, inpu
 		process.stdout.write(explanationText(one, textOptions()));
 	} else if (form === "json") process.stdout.write(`${JSON.stringify(one)}\n`);
 	else if (form === "yaml") process.stdout.write(await yamlText(one));
-	else process.stdout.write(await reportText([one], form, input));
+	else process.stdout.write(await reportText([one], form, { input, isComplete: true }));
+}
+
+interface Many {
+	readonly input: ExplainInput;
+	/** Whether all Services that were asked for were looked at. */
+	readonly isComplete: boolean;
 }
 
 /** JSON has a Service a line: readable by whoever reads lines, and an array for the others. */
-export async function printExplanations(
-	all: readonly Explanation[],
-	form: ExplainForm,
-	input: ExplainInput,
-): Promise<void> {
+export async function printExplanations(all: readonly Explanation[], form: ExplainForm, many: Many): Promise<void> {
 	if (form === "text") {
-		const { totalsText, verdictText } = await import("../explain/render.ts");
+		const { listLine, missingLines, totalsText } = await import("../explain/render.ts");
 		const options = textOptions();
-		for (const each of all) process.stdout.write(`${each.service}: ${verdictText(each, options)}\n`);
-		process.stdout.write(`${totalsText(all, options)}\n`);
+		for (const each of all) process.stdout.write(`${listLine(each, options)}\n`);
+		const { missing } = many.input.snapshot;
+		process.stdout.write(`${[totalsText(all, options), ...missingLines(missing, options)].join("\n")}\n`);
 	} else if (form === "json") {
 		process.stdout.write("[");
 		for (const [index, each] of all.entries()) {
@@ -36,7 +39,7 @@ export async function printExplanations(
 		}
 		process.stdout.write("\n]\n");
 	} else if (form === "yaml") process.stdout.write(await yamlText(all));
-	else process.stdout.write(await reportText(all, form, input));
+	else process.stdout.write(await reportText(all, form, many));
 }
 
 async function yamlText(value: unknown): Promise<string> {
@@ -48,7 +51,7 @@ async function yamlText(value: unknown): Promise<string> {
 async function reportText(
 	all: readonly Explanation[],
 	form: "sarif" | "junit",
-	{ origins }: ExplainInput,
+	{ input: { origins, snapshot }, isComplete }: Many,
 ): Promise<string> {
 	if (form === "junit") return (await import("../explain/report/junit.ts")).explainJunit(all);
 	const { explainSarif } = await import("../explain/report/sarif.ts");
@@ -56,7 +59,8 @@ async function reportText(
 		const origin = origins.get(key);
 		return origin?.file === "stdin" ? undefined : origin;
 	};
-	return `${JSON.stringify(explainSarif(all, { version: VERSION.sliceplane, originOf }), undefined, 2)}\n`;
+	const options = { version: VERSION.sliceplane, missing: snapshot.missing, isComplete, originOf };
+	return `${JSON.stringify(explainSarif(all, options), undefined, 2)}\n`;
 }
 
 function textOptions() {

@@ -1,5 +1,7 @@
 /** `sliceplane fail node/N` and `recover node/N`: a simulated node falls silent, and comes back. */
+
 import type { Command } from "commander";
+import { CONTEXT, PLANE_KUBECONFIG } from "./flag-rows.ts";
 import { UsageError } from "./usage-error.ts";
 
 interface FailFlags {
@@ -36,8 +38,8 @@ function add(root: Command, { name, description, said, isFailed }: Words): void 
 		.command(name)
 		.description(description)
 		.argument("<node/NAME>", "the node")
-		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...PLANE_KUBECONFIG)
+		.option(...CONTEXT)
 		.addHelpText("after", `\nExample:\n  $ sliceplane ${name} node/n2 --kubeconfig .sliceplane/kubeconfig\n`)
 		.action(async (target: string, flags: FailFlags) => {
 			const node = nodeNamed(target);

@@ -10,3 +10,14 @@ export function addRows(command: Command, rows: readonly Row[]): void {
 		command.addOption(new Option(flags, description).argParser(read).default(read(byDefault), byDefault || "none"));
 	}
 }
+
+type Flag = readonly [flags: string, description: string];
+
+const USUAL = "default: the variable KUBECONFIG, ~/.kube/config";
+/** Of what works inside a Pod, too. */
+export const CLUSTER_KUBECONFIG: Flag = [
+	"--kubeconfig <path>",
+	`kubeconfig of the cluster; ${USUAL}, then the Pod's own`,
+];
+export const PLANE_KUBECONFIG: Flag = ["--kubeconfig <path>", `kubeconfig of the plane; ${USUAL}`];
+export const CONTEXT: Flag = ["--context <name>", "context in the kubeconfig"];

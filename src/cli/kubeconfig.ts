@@ -1,6 +1,8 @@
 /** `sliceplane kubeconfig --user NAME`: credentials of another user, to try what that one may do. */
+
 import type { Command } from "commander";
 import { cacheFolder } from "../edge/cache-folder.ts";
+import { CONTEXT, PLANE_KUBECONFIG } from "./flag-rows.ts";
 import { collect, userName } from "./flag-values.ts";
 
 interface KubeconfigFlags {
@@ -19,8 +21,8 @@ export function addKubeconfigCommand(root: Command): void {
 		)
 		.requiredOption("--user <name>", "the user", userName)
 		.option("--group <name>", "a group of the user; may be repeated", collect)
-		.option("--kubeconfig <path>", "kubeconfig of the plane; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...PLANE_KUBECONFIG)
+		.option(...CONTEXT)
 		.addHelpText("after", "\nExample:\n  $ umask 077; sliceplane kubeconfig --user ann --group dev > ann.kubeconfig\n")
 		.action(async ({ user, group = [], ...choice }: KubeconfigFlags) => {
 			// Loaded only now: wrong usage and --help must answer at once.

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } from "../api/names.ts";
 import type { Taint } from "../api/types/core.ts";
 import type { KubeletOptions } from "../wiring/run-kubelet.ts";
-import { addRows, type Row } from "./flag-rows.ts";
+import { addRows, CLUSTER_KUBECONFIG, CONTEXT, type Row } from "./flag-rows.ts";
 import { list, type Place, place, placeOrNone, whole, zones } from "./flag-values.ts";
 import { stopSignal } from "./until-stopped.ts";
 import { refuseWrongOptions } from "./usage-error.ts";
@@ -52,8 +52,8 @@ export function addKubeletCommand(root: Command, setStatus: (status: number) => 
 			"Run simulated nodes alone, for any API server, beside real nodes too. Prints one line when they are there.\n" +
 				"It touches its own Nodes, and the Pods on them; names that others have are refused.",
 		)
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: KUBECONFIG, ~/.kube/config, then the Pod's own")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.addOption(
 			new Option("--node-names <a,b,c>", "their names, instead of --nodes and --node-prefix").argParser(names),
 		);

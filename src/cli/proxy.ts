@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import type { LocalDetection } from "../plan/nft/local-detection.ts";
 import type { ProxyOptions } from "../wiring/start-proxy.ts";
-import { addRows, type Row } from "./flag-rows.ts";
+import { addRows, CLUSTER_KUBECONFIG, CONTEXT, type Row } from "./flag-rows.ts";
 import { durationMs, type Place, place, placeOrNone, whole } from "./flag-values.ts";
 import { interfaceName, periodMs, ranges, rangesOrPrimary } from "./network-values.ts";
 import { aborted, stopSignal } from "./until-stopped.ts";
@@ -61,8 +61,8 @@ export function addProxyCommand(root: Command, setStatus: (status: number) => vo
 		.description(
 			"Route Services in this machine's kernel, by nftables, as kube-proxy does. Linux; wants CAP_NET_ADMIN.",
 		)
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.option("--hostname-override <name>", "name of the Node that this machine is", hostname().toLowerCase())
 		.option(
 			"--pod-bridge-interface <name>",

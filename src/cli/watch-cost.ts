@@ -1,6 +1,8 @@
 /** `sliceplane watch-cost svc/NAME`: what watchers of a Service's Endpoints and of its EndpointSlices receive. */
+
 import { type Command, Option } from "commander";
 import type { Received, WatchCost } from "../wiring/watch-cost.ts";
+import { CLUSTER_KUBECONFIG, CONTEXT } from "./flag-rows.ts";
 import { durationMs, whole } from "./flag-values.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -27,8 +29,8 @@ export function addWatchCostCommand(root: Command): void {
 		.addOption(new Option("--nodes <n>", "watchers to reckon with").argParser(whole(1, 1_000_000)).default(1_000))
 		.addOption(new Option("--for <duration>", "stop after so long, such as 10s").argParser(durationMs))
 		.addOption(new Option("-o, --output <format>", "form of the lines").choices(["text", "json"]).default("text"))
-		.option("--kubeconfig <path>", "kubeconfig of the cluster; default: the variable KUBECONFIG, then ~/.kube/config")
-		.option("--context <name>", "context in the kubeconfig")
+		.option(...CLUSTER_KUBECONFIG)
+		.option(...CONTEXT)
 		.addHelpText("after", "\nExample:\n  $ sliceplane watch-cost svc/web --nodes 5000 --for 30s\n")
 		.action((target: string, flags: WatchCostFlags) => show(serviceNamed(target), flags));
 }

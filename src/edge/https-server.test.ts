@@ -101,6 +101,44 @@ describe("HttpsServer", () => {
 		expect([status, warning]).toEqual([201, expect.stringContaining('299 - "unknown field \\"日本\\""')]);
 	});
 
+	/** What a connection is answered that sends this head. */
+	async function answered(...lines: string[]): Promise<string> {
+		const socket = await tls();
+		socket.end(`${[...lines, "Authorization: Bearer admin", "Connection: close"].join("\r\n")}\r\n\r\n`);
+		return untilClosed(socket);
+	}
+
+	test("refuses more headers than it reads, whoever the last of them names", async () => {
+		await start();
+		const many = (count: number): string[] => Array.from({ length: count }, () => "x:");
+		const head = ["GET /api HTTP/1.1", "Host: 127.0.0.1"];
+		expect(await answered(...head, ...many(2_100), "Impersonate-User: nobody")).toMatch(/^HTTP\/1\.1 431 /);
+		expect(await answered(...head, ...many(900), "Impersonate-Group: dev")).toMatch(/^HTTP\/1\.1 400 /);
+		expect(await answered(...head, "Connection: Upgrade", "Upgrade: x", ...many(2_100))).toMatch(/^HTTP\/1\.1 431 /);
+	});
+
+	test("answers CONNECT, and refuses what is of another scheme", async () => {
+		await start();
+		expect(await answered("CONNECT 127.0.0.1:80 HTTP/1.1", "Host: 127.0.0.1")).toMatch(/^HTTP\/1\.1 405 /);
+		const refused = await answered("GET ftp://127.0.0.1/api HTTP/1.1", "Host: 127.0.0.1");
+		expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+		expect(refused).toContain("invalid request target: want a path, or a whole URL with https");
+	});
+
+	test("keeps the values of headers that come more than once apart", async () => {
+		await start({
+			handler: () => async (sent) => {
+				const values = ["impersonate-user", "impersonate-group", "none"].map((name) => sent.headerValues?.(name));
+				return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(values)) };
+			},
+		});
+		const users = ["Impersonate-User: bob", "Impersonate-User: ann"];
+		const groups = ["Impersonate-Group: cn=dev,dc=a", "Impersonate-Group: ops"];
+		expect(await answered("GET /api HTTP/1.1", "Host: 127.0.0.1", ...users, ...groups)).toContain(
+			'[["bob","ann"],["cn=dev,dc=a","ops"],[]]',
+		);
+	});
+
 	test("answers HEAD with the length of what GET would send, and no body", async () => {
 		await start();
 		const [head, get] = [await request("HEAD", "/version"), await request("GET", "/version")];

@@ -5,12 +5,12 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { PeerCertificate, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { ApiError, badRequest, requestEntityTooLarge } from "../api/status.ts";
+import { errorAnswer } from "../apiserver/http/answer.ts";
 import {
-	type ClientCertificate,
 	type HttpRequest,
 	type HttpResponse,
 	isInPieces,
@@ -18,9 +18,12 @@ import {
 	type PiecesBody,
 	type StreamBody,
 } from "../apiserver/http/message.ts";
+import type { Metrics } from "../kernel/metrics.ts";
 import type { Certificates } from "./certificates.ts";
+import { clientCertificateOf } from "./peer-certificate.ts";
+import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
-export interface HttpsServerLimits {
+export interface HttpsServerLimits extends UnreadLimits {
 	/** Bytes of a request's body. A real server's number: 3 MiB. Of a longer one, four times as much is read. */
 	readonly bodyBytesMax: number;
 	/** Time for the handshake, and then for the headers, from the connection's first byte. */
@@ -38,11 +41,20 @@ export const DEFAULT_HTTPS_LIMITS: HttpsServerLimits = {
 	requestMs: 30_000,
 	connectionsMax: 20_000,
 	streamBufferBytesMax: 1024 * 1024,
+	unreadBytesMax: 256 * 1024 * 1024,
+	silentMs: 30_000,
 };
 
 /** Only bodies above this are compressed: below it costs more than it saves. A real server's number. */
 const GZIP_BYTES_MIN = 131_072;
 const compressed = promisify(gzip);
+/** Answers that are longer are counted until they are read; what is shorter fits into the system's buffers. */
+const HELD_BYTES_MIN = 4_096;
+/** Answers that are longer go out in slices. */
+const SLICED_BYTES_MIN = 262_144;
+const SLICE_BYTES = 65_536;
+/** What a list that goes out in pieces keeps in memory, about. */
+const PIECE_BYTES = 1024 * 1024;
 /** How often a busy server looks for connections whose time is over. */
 const CHECK_MS_MAX = 1_000;
 
@@ -62,14 +74,17 @@ export class HttpsServer {
 	readonly #sockets = new Set<Socket>();
 	readonly #streams = new Set<ServerResponse>();
 	readonly #upgraded = new Set<Duplex>();
+	readonly #unread: UnreadAnswers;
 	#isClosing = false;
 
 	constructor(
 		certificates: Pick<Certificates, "ca" | "cert" | "key">,
 		handler: Handler,
 		limits: HttpsServerLimits = DEFAULT_HTTPS_LIMITS,
+		metrics?: Metrics,
 	) {
 		this.#limits = limits;
+		this.#unread = new UnreadAnswers(limits, metrics);
 		this.#handler = handler;
 		this.#server = createServer(
 			{
@@ -90,6 +105,12 @@ export class HttpsServer {
 			(message, response) => void this.#serve(message, response),
 		);
 		this.#server.maxConnections = limits.connectionsMax;
+		// Node would drop those beyond: whoever they name would not be who is asked for. See `faultOf`.
+		this.#server.maxHeadersCount = 0;
+		this.#server.on("connect", (_message: IncomingMessage, socket: Duplex) => {
+			socket.on("error", () => undefined);
+			socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+		});
 		this.#server.on("connection", (socket: Socket) => {
 			this.#sockets.add(socket);
 			socket.once("close", () => this.#sockets.delete(socket));
@@ -99,6 +120,12 @@ export class HttpsServer {
 	/** Connections that were upgraded are the handler's: `close` cuts them without waiting. */
 	onUpgrade(handler: UpgradeHandler): void {
 		this.#server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+			const fault = faultOf(message);
+			if (fault !== undefined) {
+				socket.on("error", () => undefined);
+				socket.end(`HTTP/1.1 ${fault.code} ${fault.message}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+				return;
+			}
 			const gone = new AbortController();
 			this.#upgraded.add(socket);
 			socket.once("close", () => this.#upgraded.delete(socket));
@@ -139,7 +166,8 @@ export class HttpsServer {
 		response.once("close", () => gone.abort());
 		const request = requestOf(message, this.#limits.bodyBytesMax, gone.signal);
 		try {
-			const answer = await this.#handler(request);
+			const fault = faultOf(message);
+			const answer = fault === undefined ? await this.#handler(request) : errorAnswer(fault, false);
 			if (isStream(answer.body)) this.#stream(message, response, answer, answer.body);
 			else if (isInPieces(answer.body)) await this.#pieces(message, response, answer, answer.body);
 			else await this.#finish(message, response, answer, answer.body);
@@ -166,7 +194,23 @@ export class HttpsServer {
 			...ending,
 			"content-length": bytes.length,
 		});
-		response.end(message.method === "HEAD" ? undefined : bytes);
+		if (message.method === "HEAD") response.end();
+		else await this.#send(response, bytes);
+	}
+
+	/** A long answer goes out bit by bit, so that it shows whether its client reads. */
+	async #send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+		if (bytes.length > HELD_BYTES_MIN) this.#unread.hold(response, bytes.length);
+		if (bytes.length <= SLICED_BYTES_MIN) response.end(bytes);
+		else await pipeline(Readable.from(this.#watched(response, slicesOf(bytes)), { highWaterMark: 1 }), response);
+	}
+
+	/** Whoever asks for more has read what was before. */
+	*#watched(response: ServerResponse, pieces: Iterable<Uint8Array>): Iterable<Uint8Array> {
+		for (const piece of pieces) {
+			this.#unread.isAlive(response);
+			yield piece;
+		}
 	}
 
 	/** Without its length: a client that keeps the connection reads chunks. */
@@ -184,7 +228,8 @@ export class HttpsServer {
 			response.end();
 			return;
 		}
-		const readable = Readable.from(pieces, { highWaterMark: 1 });
+		this.#unread.hold(response, PIECE_BYTES);
+		const readable = Readable.from(this.#watched(response, pieces), { highWaterMark: 1 });
 		if (wantsGzip) await pipeline(readable, createGzip({ level: 1 }), response);
 		else await pipeline(readable, response);
 	}
@@ -203,15 +248,26 @@ export class HttpsServer {
 		});
 		const bufferMax = this.#limits.streamBufferBytesMax;
 		const stream = body.start({
-			write: (frame) => response.write(frame) || response.writableLength < bufferMax,
+			write: (frame) => {
+				const isRoom = response.write(frame) || response.writableLength < bufferMax;
+				if (!isRoom) this.#unread.hold(response, response.writableLength);
+				return isRoom;
+			},
 			end: () => response.end(),
 		});
-		response.on("drain", () => stream.drained());
+		response.on("drain", () => {
+			this.#unread.release(response);
+			stream.drained();
+		});
 		response.once("close", () => {
 			this.#streams.delete(response);
 			stream.closed();
 		});
 	}
+}
+
+function* slicesOf(bytes: Uint8Array): Iterable<Uint8Array> {
+	for (let start = 0; start < bytes.length; start += SLICE_BYTES) yield bytes.subarray(start, start + SLICE_BYTES);
 }
 
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/;
@@ -263,6 +319,7 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 			const value = name === "host" ? host : message.headers[name];
 			return Array.isArray(value) ? value.join(", ") : value;
 		},
+		headerValues: (name) => message.headersDistinct[name] ?? [],
 		get headers() {
 			return Object.fromEntries(
 				Object.entries(message.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -280,12 +337,26 @@ function requestOf(message: IncomingMessage, bodyBytesMax: number, signal: Abort
 	};
 }
 
+/** Headers of one request; the limit of their bytes is Node's, 16 KiB. */
+const HEADERS_MAX = 1_000;
+
+/** Why a request is answered before anybody looks at who sent it. */
+function faultOf({ url = "/", rawHeaders }: IncomingMessage): ApiError | undefined {
+	if (rawHeaders.length / 2 > HEADERS_MAX) {
+		return new ApiError("", `too many headers: limit is ${HEADERS_MAX}`, { code: 431 });
+	}
+	if (url.startsWith("/") || url === "*" || WHOLE_URL.test(url)) return undefined;
+	return badRequest("invalid request target: want a path, or a whole URL with https");
+}
+
+const WHOLE_URL = /^https?:\/\/([^/?#]*)(.*)$/i;
+
 /** A whole URL names the host itself, whatever the header says. @see RFC 9112 section 3.2.2 */
 function targetOf({ url = "/", headers }: IncomingMessage): {
 	readonly host: string | undefined;
 	readonly target: string;
 } {
-	const [, host, target = ""] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+	const [, host, target = ""] = WHOLE_URL.exec(url) ?? [];
 	if (host === undefined) return { host: headers.host, target: url };
 	return { host, target: target.startsWith("/") ? target : `/${target}` };
 }
@@ -304,27 +375,4 @@ async function readBody(message: IncomingMessage, bytesMax: number): Promise<Uin
 		throw error instanceof ApiError ? error : badRequest("the body of the request broke off");
 	}
 	return Buffer.concat(chunks);
-}
-
-/** By connection: its certificate does not change. */
-const clientCertificates = new WeakMap<TLSSocket, ClientCertificate | "untrusted" | "none">();
-
-function clientCertificateOf(socket: TLSSocket): ClientCertificate | "untrusted" | undefined {
-	const known = clientCertificates.get(socket) ?? readCertificate(socket);
-	clientCertificates.set(socket, known);
-	return known === "none" ? undefined : known;
-}
-
-function readCertificate(socket: TLSSocket): ClientCertificate | "untrusted" | "none" {
-	// Without one, Node gives an empty object, or null once the socket is gone.
-	const certificate: Partial<PeerCertificate> | null = socket.getPeerCertificate();
-	if (certificate?.subject === undefined) return "none";
-	if (!socket.authorized) return "untrusted";
-	const { CN, O } = certificate.subject as { readonly CN?: string | string[]; readonly O?: string | string[] };
-	return { commonName: listOf(CN).at(-1) ?? "", organizations: listOf(O) };
-}
-
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-	if (value === undefined) return [];
-	return typeof value === "string" ? [value] : value;
 }

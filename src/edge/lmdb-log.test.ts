@@ -190,6 +190,11 @@ describe("a data folder", () => {
 
 	test.each([
 		{
+			damage: "emptied",
+			to: (bytes: Buffer) => bytes.subarray(0, 0),
+			says: /data\.mdb: it is empty: restore a snapshot, or remove its folder/,
+		},
+		{
 			damage: "cut off",
 			to: (bytes: Buffer) => bytes.subarray(0, 8_192),
 			says: /data\.mdb: it is cut off: 8192 bytes of \d+;/,

@@ -1,6 +1,7 @@
 /** Log lines on stderr: one JSON object a line. */
-import { destination, type Level, pino } from "pino";
+import { destination, type Level, pino, type SerializedError } from "pino";
 import { ApiError } from "../api/status.ts";
+import { clipped } from "../kernel/clipped.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -27,8 +28,21 @@ export function pinoLogger(level: LogLevel): Logger {
 	return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** Characters of a refusal: what is wrong with a long object is in the answer to who sent it. */
+const REFUSAL_MAX = 2_048;
+
+const STACK_MAX = 4_096;
+const ERRORS_MAX = 5;
+
 /** A refusal is an answer: where in the program it was given helps nobody. */
 function shown(error: unknown): unknown {
-	if (error instanceof ApiError) return error.message;
-	return error instanceof Error ? pino.stdSerializers.err(error) : error;
+	if (error instanceof ApiError) return clipped(error.message, REFUSAL_MAX);
+	return error instanceof Error ? inShort(pino.stdSerializers.err(error)) : error;
+}
+
+/** Errors of one sync are told as one, each of which may quote an object. */
+function inShort({ message, stack, aggregateErrors, ...rest }: SerializedError): object {
+	const errors = aggregateErrors?.slice(0, ERRORS_MAX).map(inShort);
+	const told = { ...rest, message: clipped(message, REFUSAL_MAX), stack: clipped(stack, STACK_MAX) };
+	return errors === undefined ? told : { ...told, aggregateErrors: errors };
 }

@@ -22,8 +22,25 @@ describe("tokenUsers()", () => {
 		expect(told).not.toThrow("secret");
 	});
 
+	test.each(['secret,ann,1,"dev,ops', 'secret,ann,1,dev"', '"secret,ann,1', 'secret,"ann"x,1'])(
+		"%j, whose quotes do not match, is refused",
+		(line) => {
+			expect(() => tokenUsers(line, "users.csv")).toThrow(
+				/^--token-auth-file users.csv, line 1: a quote is open, or inside of a word: want token,user,uid/,
+			);
+		},
+	);
+
+	test("a token that comes twice is told, and not shown", () => {
+		const warnings: string[] = [];
+		tokenUsers("secret,ann,1\nother,eve,3\nsecret,bob,2", "users.csv", (text) => warnings.push(text));
+		expect(warnings).toEqual([
+			"--token-auth-file users.csv, line 3: the token is that of a line before, which does not count",
+		]);
+	});
+
 	test("a file that is not there is named", async () => {
-		await expect(readTokenFile("/none/users.csv")).rejects.toThrow(
+		await expect(readTokenFile("/none/users.csv", () => undefined)).rejects.toThrow(
 			/^cannot read --token-auth-file \/none\/users.csv: /,
 		);
 	});

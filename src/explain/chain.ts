@@ -50,7 +50,7 @@ export function chainOf(subject: Subject): readonly ChainStep[] {
 						link: "selector",
 						lines: [selector === undefined ? "none: endpoints are made by hand" : selectorText(selector)],
 					},
-					...(selector !== undefined && scene.has("Pod") ? podSteps(subject) : []),
+					...(selector !== undefined && scene.has("Pod", subject.namespace) ? podSteps(subject) : []),
 					{ link: "families", lines: familyLines(subject) },
 					{ link: "nodes", lines: nodeLines(subject) },
 					{ link: "Endpoints", lines: selector === undefined ? mirroringText(subject) : [] },
@@ -146,25 +146,30 @@ function nodeLine(scene: Scene, name: string, count: number): string {
 	return `${name}${traits.length === 0 ? "" : ` (${traits.join(", ")})`}: ${endpoints}`;
 }
 
-function sliceLines({ slices, scene }: Subject): readonly string[] {
-	if (slices.length === 0) return scene.has("EndpointSlice") ? ["none"] : [];
+function sliceLines({ slices, scene, namespace }: Subject): readonly string[] {
+	if (slices.length === 0) return scene.has("EndpointSlice", namespace) ? ["none"] : [];
 	return shown(slices.map(sliceText));
 }
 
 function sliceText(slice: EndpointSlice): string {
 	const { metadata, endpoints, ports, addressType } = slice;
-	const numbers = (ports ?? []).map(({ name, port }) => `${name ?? ""}:${port ?? "*"}`).join(" ");
+	// TCP goes without saying.
+	const numbers = (ports ?? [])
+		.map(
+			({ name, port, protocol = "TCP" }) => `${name ?? ""}:${port ?? "*"}${protocol === "TCP" ? "" : `/${protocol}`}`,
+		)
+		.join(" ");
 	const list = (endpoints ?? []).slice(0, SHOWN_MAX).map(endpointWords);
 	const rest = (endpoints ?? []).length - list.length;
 	const more = rest > 0 ? ` and ${rest} more` : "";
-	const kind = `${addressType}${numbers === "" ? "" : ` ${numbers}`}${keeperOf(slice)}`;
+	const kind = `${addressType ?? "no addressType"}${numbers === "" ? "" : ` ${numbers}`}${keeperOf(slice)}`;
 	return `${metadata.name} (${kind}): ${list.join(" ") || "empty"}${more}`;
 }
 
 function endpointWords({ addresses, conditions, targetRef }: NonNullable<EndpointSlice["endpoints"]>[number]): string {
 	const target = targetRef?.name === undefined ? "" : ` (${targetRef.kind}/${targetRef.name})`;
 	const state = conditions?.terminating === true ? " (terminating)" : conditions?.ready === false ? " (not ready)" : "";
-	return `${addresses[0]}${target}${state}`;
+	return `${addresses[0] ?? "no address"}${target}${state}`;
 }
 
 /** Who makes the slice, and of what. */

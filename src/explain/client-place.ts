@@ -109,5 +109,10 @@ function inPod(scene: Scene, origin: PodOrigin): ClientPlace {
 			: `Pod ${namespace}/${name} is on no node yet, so it reaches nothing.`;
 	const at = { object: `Pod/${name}`, namespace, ...(pod === undefined ? {} : { field: "spec.nodeName" }) };
 	const found = finding("client-pod-unknown", text, [at], kubectl(["-n", namespace, "get", "pods", "-o", "wide"]));
-	return { ...ANYWHERE, origin, words: `from Pod ${namespace}/${name}`, findings: scene.has("Pod") ? [found] : [] };
+	return {
+		...ANYWHERE,
+		origin,
+		words: `from Pod ${namespace}/${name}`,
+		findings: scene.has("Pod", namespace) ? [found] : [],
+	};
 }

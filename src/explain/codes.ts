@@ -39,6 +39,18 @@ const ROWS = [
 		"error",
 		"The selector was taken away, and the EndpointSlices that the controller had made stay as they were: nobody updates them any more.",
 	],
+	[
+		"SP1105",
+		"workload-scaled-to-zero",
+		"error",
+		"The workload whose Pods the selector means asks for none: it has 0 replicas.",
+	],
+	[
+		"SP1106",
+		"pods-not-created",
+		"error",
+		"The selector means the Pods of a workload, and none of them has been made: a quota, an admission webhook, or a controller that does not run.",
+	],
 	["SP1201", "matched-pods-without-ip", "error", "Pods match, and none has an address yet: they are Pending."],
 	[
 		"SP1202",
@@ -100,7 +112,7 @@ const ROWS = [
 		"SP1304",
 		"port-name-mismatch",
 		"error",
-		"Names of the Service's ports and of its hand-made endpoints do not meet: a port is found by its name alone.",
+		"Ports of the Service and of its hand-made endpoints do not meet: a port is found by its name and protocol alone.",
 	],
 	[
 		"SP1305",
@@ -131,6 +143,12 @@ const ROWS = [
 		"only-fqdn-slices",
 		"error",
 		"All EndpointSlices are of type FQDN, which service proxies and DNS do not use.",
+	],
+	[
+		"SP1404",
+		"family-without-endpoints",
+		"warning",
+		"A dual-stack Service has endpoints of one IP family only: its address of the other one is refused.",
 	],
 	[
 		"SP1501",
@@ -219,6 +237,24 @@ const ROWS = [
 		"error",
 		"Hand-made Endpoints may be mirrored, and are not: the mirroring controller does not run, or fails.",
 	],
+	[
+		"SP1518",
+		"manual-endpoints-not-ready",
+		"error",
+		"No hand-made endpoint is ready. Whoever makes endpoints says whether they are ready, and those that are not get no traffic.",
+	],
+	[
+		"SP1519",
+		"endpoints-of-missing-pods",
+		"error",
+		"All endpoints of a Service without selector stand for Pods that do not exist: nobody updates them.",
+	],
+	[
+		"SP1520",
+		"endpoint-of-missing-pod",
+		"warning",
+		"Some endpoints of a Service without selector stand for Pods that do not exist: connections to them fail.",
+	],
 	["SP1601", "no-local-endpoint", "error", "A traffic policy is Local, and no endpoint is on the node that is asked."],
 	["SP1602", "node-unknown", "warning", "An endpoint's node, or the node that is asked from, is no Node."],
 	["SP1603", "node-not-ready", "warning", "The node of an endpoint is not ready."],
@@ -251,6 +287,18 @@ const ROWS = [
 		"The Service is of type LoadBalancer, and its load balancer has no address yet.",
 	],
 	[
+		"SP1612",
+		"nothing-reached",
+		"error",
+		"By the rules of a service proxy no port of the Service leads anywhere, and nothing that is known by another code says why.",
+	],
+	[
+		"SP1613",
+		"headless-label",
+		"error",
+		"The label service.kubernetes.io/headless keeps proxies from a Service that has a cluster IP, or from its EndpointSlices.",
+	],
+	[
 		"SP1701",
 		"externalname-has-no-endpoints",
 		"info",
@@ -264,6 +312,18 @@ const ROWS = [
 	],
 	["SP1703", "externalname-loop", "error", "ExternalName Services point at each other."],
 	["SP1704", "externalname-with-selector", "warning", "A selector has no effect on a Service of type ExternalName."],
+	[
+		"SP1705",
+		"externalname-target-missing",
+		"error",
+		"externalName is the name of a Service of the cluster, and that Service does not exist.",
+	],
+	[
+		"SP1706",
+		"externalname-target-in-trouble",
+		"error",
+		"externalName is the name of a Service of the cluster, and something is in the way of that one.",
+	],
 	[
 		"SP1801",
 		"pod-subdomain-differs",

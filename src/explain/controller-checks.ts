@@ -1,6 +1,6 @@
 /** Do the controller's slices say what the Pods are? If not: does it run at all? */
 import type { Pod } from "../api/types/core.ts";
-import type { EndpointSlice } from "../api/types/discovery.ts";
+import type { Endpoint, EndpointSlice } from "../api/types/discovery.ts";
 import { TRIGGER_TIME_ANNOTATION } from "../api/well-known.ts";
 import { hasLiveAddress, isReady, isTerminating, readyConditionOf, resolvedPort } from "../plan/pod-facts.ts";
 import { type Evidence, type Finding, few, finding } from "./finding.ts";
@@ -80,20 +80,24 @@ function addressesIn(slices: readonly EndpointSlice[]): ReadonlySet<string> {
 
 /** Endpoints of Pods that are not there. */
 function ghostsOf({ scene, slices, pods, namespace }: Subject): readonly string[] {
-	const { takenMs } = scene.snapshot;
-	// Of a live cluster the lists are not of one moment, and a Pod may have gone between them.
-	if (!scene.has("Pod") || takenMs !== undefined) return [];
+	if (!scene.has("Pod", namespace)) return [];
+	const isLive = scene.snapshot.takenMs !== undefined;
 	const ghosts: string[] = [];
 	let matching: ReadonlySet<string> | undefined;
 	for (const { endpoints } of slices) {
-		for (const { targetRef } of endpoints ?? []) {
-			if (targetRef?.kind !== "Pod") continue;
+		for (const { targetRef, conditions } of endpoints ?? []) {
+			if (targetRef?.kind !== "Pod" || (isLive && isLeaving(conditions))) continue;
 			matching ??= new Set(pods.map(({ metadata }) => metadata.name));
 			const { name = "" } = targetRef;
 			if (!matching.has(name) && scene.pod(namespace, name) === undefined) ghosts.push(name);
 		}
 	}
 	return ghosts;
+}
+
+/** Of a live cluster the lists are not of one moment: a Pod on its way out may have gone between them. */
+function isLeaving(conditions: Endpoint["conditions"] | undefined): boolean {
+	return conditions?.ready === false || conditions?.terminating === true;
 }
 
 function outOfDate(subject: Subject, unlisted: readonly Pod[], ghosts: readonly string[]): Finding {

@@ -21,6 +21,9 @@ export interface Finding {
 	readonly fix?: Fix;
 }
 
+/** A message of somebody else that ends in a dot, at the end of a sentence. */
+const TWO_DOTS = /(?<!\.)\.\.(?=\s|$)/g;
+
 /** @param fix Words alone are advice. */
 export function finding(name: CodeName, text: string, evidence: readonly Evidence[], fix?: Fix | string): Finding {
 	const { code, severity } = codeOf(name);
@@ -28,7 +31,7 @@ export function finding(name: CodeName, text: string, evidence: readonly Evidenc
 		code,
 		name,
 		severity,
-		text,
+		text: text.replaceAll(TWO_DOTS, "."),
 		evidence,
 		...(fix === undefined ? {} : { fix: typeof fix === "string" ? advice(fix) : fix }),
 	};
@@ -40,14 +43,14 @@ export function few(names: readonly string[], most = 3): string {
 	return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** What a Service is shown as: an error decides, a warning counts, the rest is well. */
-export function shownSeverity({
-	cause,
-	findings,
-}: {
-	readonly cause: Finding | undefined;
-	readonly findings: readonly Finding[];
-}): "error" | "warning" | "ok" {
+/** An error is in the way; `unknown`: what decides was not looked at; a warning is in the way of some, or will be. */
+export type Verdict = "error" | "unknown" | "warning" | "ok";
+
+export const VERDICTS: readonly Verdict[] = ["error", "warning", "unknown", "ok"];
+
+/** @param isUnknown What decides was not looked at. */
+export function verdictOf(cause: Finding | undefined, findings: readonly Finding[], isUnknown: boolean): Verdict {
 	if (cause?.severity === "error") return "error";
+	if (isUnknown) return "unknown";
 	return cause === undefined && findings.some(({ severity }) => severity === "warning") ? "warning" : "ok";
 }

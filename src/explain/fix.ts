@@ -27,6 +27,11 @@ export function kubectl(words: readonly string[], text?: string): Fix {
 	return { ...(text === undefined ? {} : { advice: text }), command: commandOf(words) };
 }
 
+/** One after the other, as long as they succeed. */
+export function inTurn(fixes: readonly Fix[], text: string): Fix {
+	return { advice: text, command: fixes.flatMap(({ command }) => command ?? []).join(" && ") };
+}
+
 /** @param patch Of objects a merge patch; a list is a JSON patch. */
 export function patchFix(target: FixTarget, patch: object, text?: string): Fix {
 	const patchType = Array.isArray(patch) ? "json" : "merge";

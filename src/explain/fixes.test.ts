@@ -3,7 +3,7 @@ import { resourceOfKind } from "../api/resource-table.ts";
 import { FAULTS, planted, withHealthyPlane } from "../testing/explained-planes.ts";
 import { readCluster } from "../wiring/read-snapshot.ts";
 import { type Explanation, explainService } from "./explain.ts";
-import { type Fix, kubectl, patchFix } from "./fix.ts";
+import { type Fix, inTurn, kubectl, patchFix } from "./fix.ts";
 
 /** Where the right value is known, so that the fix is data. */
 const FIXED = [
@@ -14,6 +14,8 @@ const FIXED = [
 	"port-name-mismatch",
 	"endpoints-not-mirrored",
 	"no-local-endpoint",
+	"manual-endpoints-not-ready",
+	"headless-label",
 ];
 
 describe("the fix of the cause, applied to the plane, takes the cause away", () => {
@@ -41,6 +43,14 @@ describe("the fix of the cause, applied to the plane, takes the cause away", () 
 });
 
 describe("commands", () => {
+	test("of several steps stop at the first that fails", () => {
+		const steps = [kubectl(["delete", "endpoints", "a b"]), kubectl(["delete", "endpointslice", "x"])];
+		expect(inTurn(steps, "both")).toEqual({
+			advice: "both",
+			command: "kubectl delete endpoints 'a b' && kubectl delete endpointslice x",
+		});
+	});
+
 	test("leave nothing of a name to the shell", () => {
 		const { command } = kubectl(["-n", "a b", "delete", "pod", "x'; rm -rf $HOME #"]);
 		expect(command).toBe(`kubectl -n 'a b' delete pod 'x'\\''; rm -rf $HOME #'`);

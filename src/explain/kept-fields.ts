@@ -41,7 +41,7 @@ const CONDITIONS: Fields = all("type", "status", "reason", "message", "lastTrans
 const CONTAINERS: Fields = all("name", "ports", "restartPolicy", "readinessProbe", "startupProbe");
 const STATUSES: Fields = all("name", "ready", "started", "restartCount", "state", "lastState");
 const TARGET: Fields = all("kind", "namespace", "name", "uid");
-const WORKLOAD: Fields = { serviceName: true, template: { metadata: all("labels") } };
+const WORKLOAD: Fields = { ...all("serviceName", "replicas", "paused"), template: { metadata: all("labels") } };
 
 const BY_KIND: ReadonlyMap<string, { readonly [name: string]: Fields }> = new Map([
 	["Service", { spec: true, status: all("loadBalancer") }],
@@ -49,7 +49,7 @@ const BY_KIND: ReadonlyMap<string, { readonly [name: string]: Fields }> = new Ma
 		"Pod",
 		{
 			spec: {
-				...all("nodeName", "hostname", "subdomain", "readinessGates"),
+				...all("nodeName", "schedulerName", "hostname", "subdomain", "readinessGates"),
 				containers: CONTAINERS,
 				initContainers: CONTAINERS,
 			},
@@ -72,7 +72,10 @@ const BY_KIND: ReadonlyMap<string, { readonly [name: string]: Fields }> = new Ma
 	["Node", { status: { conditions: CONDITIONS } }],
 	["Event", { ...all("reason", "message", "lastTimestamp", "eventTime", "series", "type"), involvedObject: TARGET }],
 	["Lease", { spec: true }],
-	...WORKLOAD_KINDS.map((kind): [string, { readonly [name: string]: Fields }] => [kind, { spec: WORKLOAD }]),
+	...WORKLOAD_KINDS.map((kind): [string, { readonly [name: string]: Fields }] => [
+		kind,
+		{ spec: WORKLOAD, status: { conditions: CONDITIONS } },
+	]),
 ]);
 
 /** The kinds that are looked at; undefined for one that is not. */

@@ -1,18 +1,19 @@
 /** Endpoints that somebody makes by hand: are they there, mirrored, and do their ports meet the Service's? */
 import type { Endpoints } from "../api/types/core.ts";
-import type { EndpointSlice } from "../api/types/discovery.ts";
 import {
-	ENDPOINTSLICE_CONTROLLER,
 	ENDPOINTSLICEMIRRORING_CONTROLLER,
 	LEADER_ANNOTATION,
 	OVER_CAPACITY_ANNOTATION,
+	SERVICE_NAME_LABEL,
 	SKIP_MIRROR_LABEL,
 	SLICE_MANAGED_BY_LABEL,
 } from "../api/well-known.ts";
 import { mayBeMirrored } from "../plan/mirroring/eligibility.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { kubectl, patchFix } from "./fix.ts";
-import { slicesMeantFor } from "./meant-slices.ts";
+import { kubectl, labelFix, patchFix } from "./fix.ts";
+import { endpointsName, manualEndpoints } from "./manual-endpoint-checks.ts";
+import { portNames } from "./manual-port-checks.ts";
+import { slicesMeantFor, slicesWithPortsOf } from "./meant-slices.ts";
 import { type Subject, serviceName } from "./subject.ts";
 
 export function manualFindings(subject: Subject): readonly Finding[] {
@@ -25,35 +26,66 @@ export function manualFindings(subject: Subject): readonly Finding[] {
 		...notMirrored(subject),
 		...mirroredInPart(subject),
 		...portNames(subject),
-		...otherNamespaces(subject),
+		...manualEndpoints(subject),
 		...targetPorts(subject),
 		...shared,
 	];
 }
 
-function endpointsName({ metadata }: Endpoints): string {
-	return `Endpoints/${metadata.name}`;
-}
-
 function nothing(subject: Subject): readonly Finding[] {
 	const { scene, slices, endpoints, namespace, service } = subject;
 	const { name } = service.metadata;
-	if (!scene.has("EndpointSlice") || !scene.has("Endpoints")) return [];
-	const isEmpty =
-		slices.every((slice) => (slice.endpoints ?? []).length === 0) && (endpoints?.subsets ?? []).length === 0;
+	if (!scene.has("EndpointSlice", namespace) || !scene.has("Endpoints", namespace)) return [];
+	const isEmpty = slices.every((slice) => (slice.endpoints ?? []).length === 0);
 	// A finding of a slice that is meant says more.
-	if (!isEmpty || slices.length > 0 || slicesMeantFor(subject).length > 0) return [];
+	if (!isEmpty || (endpoints !== undefined && addressCount(endpoints) > 0) || slicesMeantFor(subject).length > 0) {
+		return [];
+	}
 	const others = (scene.namespaced().endpoints.get(namespace) ?? []).filter(
-		({ metadata, subsets = [] }) => subsets.length > 0 && scene.service(`${namespace}/${metadata.name}`) === undefined,
+		(each) =>
+			addressCount(each) > 0 &&
+			mayBeMirrored(each) &&
+			scene.service(`${namespace}/${each.metadata.name}`) === undefined,
 	);
-	const text = `The Service has no selector, and there are no EndpointSlices and no Endpoints of the name ${name}.`;
+	const unnamed = slicesWithPortsOf(subject);
+	const [slice] = unnamed;
+	const strays = [...others.map(endpointsName), ...unnamed.map(({ metadata }) => `EndpointSlice/${metadata.name}`)];
+	const belongs = strays.length === 0 ? "" : ` ${few(strays)} belongs to no Service.`;
 	const missing = finding(
 		"no-selector-and-no-manual-endpoints",
-		others.length === 0 ? text : `${text} ${few(others.map(endpointsName))} belongs to no Service.`,
-		[{ object: serviceName(subject), field: "spec.selector" }],
-		`give it a selector, or an EndpointSlice with the label kubernetes.io/service-name=${name}`,
+		`The Service has no selector, and ${emptyWords(subject)}.${belongs}`,
+		[
+			{ object: serviceName(subject), field: "spec.selector" },
+			...slices.slice(0, 2).map((each) => ({ object: `EndpointSlice/${each.metadata.name}`, field: "endpoints" })),
+			...(endpoints === undefined ? [] : [{ object: endpointsName(endpoints), field: "subsets" }]),
+			...unnamed
+				.slice(0, 2)
+				.map(({ metadata }) => ({ object: `EndpointSlice/${metadata.name}`, field: "metadata.labels" })),
+		],
+		slice !== undefined && strays.length === 1
+			? labelFix({ kind: "EndpointSlice", namespace, name: slice.metadata.name }, [SERVICE_NAME_LABEL, name], IF_MEANT)
+			: others.length > 0
+				? `${anew(others, name)}, ${IF_MEANT}; else give it a selector, or an EndpointSlice with the label ${SERVICE_NAME_LABEL}=${name}`
+				: `give it a selector, or an EndpointSlice with endpoints and the label ${SERVICE_NAME_LABEL}=${name}`,
 	);
 	return others.length === 0 ? [missing] : [missing, underAnotherName(others, name)];
+}
+
+const IF_MEANT = "if that is meant";
+
+/** What there is instead of endpoints. */
+function emptyWords({ slices, endpoints, service }: Subject): string {
+	const { name } = service.metadata;
+	const empty = [
+		...slices.map(({ metadata }) => `EndpointSlice/${metadata.name}`),
+		...(endpoints === undefined ? [] : [endpointsName(endpoints)]),
+	];
+	if (empty.length === 0) return `there are no EndpointSlices and no Endpoints of the name ${name}`;
+	return `${few(empty)} ${empty.length === 1 ? "lists" : "list"} no address`;
+}
+
+function anew(others: readonly Endpoints[], name: string): string {
+	return `make ${few(others.map(endpointsName))} anew with the name ${name}`;
 }
 
 function underAnotherName(others: readonly Endpoints[], name: string): Finding {
@@ -63,7 +95,7 @@ function underAnotherName(others: readonly Endpoints[], name: string): Finding {
 		others
 			.slice(0, 3)
 			.map((each) => ({ object: endpointsName(each), field: "metadata.name", value: each.metadata.name })),
-		`make the Endpoints anew with the name ${name}`,
+		anew(others, name),
 	);
 }
 
@@ -118,7 +150,7 @@ function notMirrored(subject: Subject): readonly Finding[] {
 		];
 	}
 	// Manifests on their own have not been mirrored by anyone yet.
-	if (!scene.has("EndpointSlice")) return [];
+	if (!scene.has("EndpointSlice", namespace)) return [];
 	return [
 		finding(
 			"mirrored-slices-missing",
@@ -156,84 +188,6 @@ function mirroredInPart({ endpoints }: Subject): readonly Finding[] {
 			[{ object: endpointsName(endpoints), field: `subsets[${sizes.indexOf(most)}].addresses`, value: String(most) }],
 			"make EndpointSlices instead, with the label kubernetes.io/service-name: they have no such limit",
 		),
-	];
-}
-
-/** `unnamed` or `http`, as people say it. */
-function portWord(name: string): string {
-	return name === "" ? "unnamed" : name;
-}
-
-function portNames(subject: Subject): readonly Finding[] {
-	const { service, slices, endpoints, selector } = subject;
-	// Beside a selector those of the controller are as they should be, and others are somebody's own.
-	const byHand =
-		selector === undefined ? slices : slices.filter((slice) => managerOf(slice) !== ENDPOINTSLICE_CONTROLLER);
-	const used = byHand.filter((slice) => (slice.endpoints ?? []).length > 0);
-	const [first] = used;
-	if (first === undefined) return [];
-	const offered = new Set(
-		used.flatMap(({ ports }) => (ports ?? []).map(({ name, protocol }) => `${protocol ?? "TCP"}/${name ?? ""}`)),
-	);
-	const missing = (service.spec.ports ?? []).filter(
-		({ name = "", protocol = "TCP" }) => !offered.has(`${protocol}/${name}`),
-	);
-	if (missing.length === 0) return [];
-	const source =
-		endpoints === undefined || selector !== undefined
-			? `EndpointSlice/${first.metadata.name}`
-			: endpointsName(endpoints);
-	const has = [...offered].map((text) => portWord(text.slice(text.indexOf("/") + 1)));
-	const names = missing.map(({ name = "" }) => portWord(name)).join(", ");
-	return [
-		finding(
-			"port-name-mismatch",
-			`Port ${names} of the Service leads nowhere: ports of ${source} are ${has.join(", ")}. Names and protocols must be the same.`,
-			[
-				{
-					object: serviceName(subject),
-					field: "spec.ports[*].name",
-					value: missing.map(({ name = "" }) => name).join(","),
-				},
-				{ object: source, field: "ports[*].name", value: has.join(",") },
-			],
-			namingFix(subject, source, used),
-		),
-	];
-}
-
-function managerOf({ metadata }: EndpointSlice): string | undefined {
-	return metadata.labels?.[SLICE_MANAGED_BY_LABEL];
-}
-
-/** One port here and one there: there is no doubt which is meant. */
-function namingFix({ service, endpoints, namespace }: Subject, source: string, used: readonly EndpointSlice[]) {
-	const [port, second] = service.spec.ports ?? [];
-	const [kind = "", name = ""] = source.split("/");
-	const words = `name the ports of ${source} as those of the Service`;
-	if (port === undefined || second !== undefined || used.length !== 1) return words;
-	const isSlice = kind === "EndpointSlice";
-	const subsets = endpoints?.subsets ?? [];
-	const ports = isSlice ? used[0]?.ports : subsets.length === 1 ? subsets[0]?.ports : undefined;
-	const [only, another] = ports ?? [];
-	if (only === undefined || another !== undefined || (only.protocol ?? "TCP") !== (port.protocol ?? "TCP"))
-		return words;
-	const path = `${isSlice ? "" : "/subsets/0"}/ports/0/name`;
-	return patchFix({ kind, namespace, name }, [{ op: "add", path, value: port.name ?? "" }], words);
-}
-
-function otherNamespaces(subject: Subject): readonly Finding[] {
-	const { slices, namespace } = subject;
-	const targets = slices.flatMap(({ endpoints }) =>
-		(endpoints ?? []).flatMap(({ targetRef }) => (targetRef === undefined ? [] : [targetRef])),
-	);
-	const foreign = targets.filter(({ kind, namespace: own = namespace }) => kind === "Pod" && own !== namespace);
-	if (foreign.length === 0) return [];
-	const names = few(foreign.map(({ namespace: own = "", name = "" }) => `${own}/${name}`));
-	return [
-		finding("target-in-other-namespace", `Endpoints of the Service point at Pods of other namespaces: ${names}.`, [
-			{ object: serviceName(subject), field: "metadata.namespace", value: namespace },
-		]),
 	];
 }
 

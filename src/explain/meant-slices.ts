@@ -14,3 +14,17 @@ export function slicesMeantFor({ scene, namespace, service }: Subject): readonly
 		return scene.service(`${namespace}/${named}`) === undefined && !metadata.name.startsWith(`${named}-`);
 	});
 }
+
+/** With every port of the Service, and without the name of any. */
+export function slicesWithPortsOf({ scene, namespace, service }: Subject): readonly EndpointSlice[] {
+	const ports = service.spec.ports ?? [];
+	if (ports.length === 0) return [];
+	return (scene.namespaced().slices.get(namespace) ?? []).filter(
+		(slice) =>
+			slice.metadata.labels?.[SERVICE_NAME_LABEL] === undefined &&
+			(slice.endpoints ?? []).length > 0 &&
+			ports.every(({ name = "", protocol = "TCP" }) =>
+				(slice.ports ?? []).some((each) => (each.name ?? "") === name && (each.protocol ?? "TCP") === protocol),
+			),
+	);
+}

@@ -2,7 +2,7 @@
 import { parseIP } from "../api/ip.ts";
 import { isHeadless } from "../plan/service-selector.ts";
 import { type Finding, few, finding } from "./finding.ts";
-import { patchFix } from "./fix.ts";
+import { kubectl, patchFix } from "./fix.ts";
 import { podName, type Subject, serviceName, serviceTarget } from "./subject.ts";
 
 /** A loop that is longer is none that people make. */
@@ -46,6 +46,8 @@ function externalName(subject: Subject): readonly Finding[] {
 			...extra,
 		];
 	}
+	const absent = absentTarget(subject);
+	if (absent !== undefined) return [absent, ...extra];
 	const text = `The Service is another name for ${externalName}: it has no endpoints, and needs none.${ignored}`;
 	return [finding("externalname-has-no-endpoints", text, [at]), ...extra];
 }
@@ -63,16 +65,45 @@ function loopFrom({ scene, key, service }: Subject): readonly string[] | undefin
 	return undefined;
 }
 
+/** A name in a cluster of another domain looks alike: only the usual domain, or none, is this one's for sure. */
+const OWN_DOMAIN = /^([^.]+)\.([^.]+)\.svc(?:\.cluster\.local)?\.?$/;
+
+/** `namespace/name` of the Service of this cluster that an ExternalName stands for, there or not. */
+export function serviceBehind({ service }: Subject): string | undefined {
+	const { type, externalName = "" } = service.spec;
+	const [, name, namespace] = OWN_DOMAIN.exec(externalName.toLowerCase()) ?? [];
+	return type !== "ExternalName" || name === undefined ? undefined : `${namespace}/${name}`;
+}
+
+function absentTarget(subject: Subject): Finding | undefined {
+	const { scene, service } = subject;
+	const key = serviceBehind(subject);
+	const [namespace = "", name = ""] = key?.split("/") ?? [];
+	if (key === undefined || !scene.has("Service", namespace) || scene.service(key) !== undefined) return undefined;
+	const { externalName = "" } = service.spec;
+	return finding(
+		"externalname-target-missing",
+		`externalName ${externalName} is the name of Service ${name} in namespace ${namespace}, which does not exist: the name leads to nothing.`,
+		[{ object: serviceName(subject), field: "spec.externalName", value: externalName }],
+		kubectl(["get", "services", "-A", "--field-selector", `metadata.name=${name}`], "then correct spec.externalName"),
+	);
+}
+
 function serviceNamed(name: string): string | undefined {
 	const [service = "", namespace = "", svc] = name.split(".");
 	return svc === "svc" ? `${namespace}/${service}` : undefined;
 }
 
 function subdomains(subject: Subject): readonly Finding[] {
-	const { service, pods } = subject;
+	const { service, pods, scene, namespace } = subject;
 	const { name } = service.metadata;
 	const other = pods.filter(
-		({ spec }) => (spec.hostname ?? "") !== "" && (spec.subdomain ?? "") !== "" && spec.subdomain !== name,
+		({ spec }) =>
+			(spec.hostname ?? "") !== "" &&
+			(spec.subdomain ?? "") !== "" &&
+			spec.subdomain !== name &&
+			// Below that one they have their names.
+			scene.service(`${namespace}/${spec.subdomain}`) === undefined,
 	);
 	if (!isHeadless(service) || other.length === 0) return [];
 	const words = few(other.map(({ metadata, spec }) => `${metadata.name} has subdomain ${spec.subdomain}`));
@@ -98,9 +129,10 @@ function statefulSets(subject: Subject): readonly Finding[] {
 		({ kind, metadata, spec }) =>
 			kind === "StatefulSet" &&
 			owners.has(`StatefulSet/${metadata.name}`) &&
-			(spec?.serviceName ?? "") !== service.metadata.name,
+			(spec?.serviceName ?? "") !== service.metadata.name &&
+			// A second Service beside the governing one is usual; a headless one alone is not.
+			scene.service(`${namespace}/${spec?.serviceName ?? ""}`) === undefined,
 	);
-	// A second Service beside the governing one is usual; a headless one alone is not.
 	if (other.length === 0) return [];
 	const [first] = other;
 	return [

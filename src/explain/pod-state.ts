@@ -14,23 +14,27 @@ export function stateText(pod: Pod): string {
 export function whyPending(scene: Scene, pod: Pod): string {
 	const scheduled = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
 	if (scheduled?.status === "False") return `${scheduled.reason ?? ""} ${scheduled.message ?? ""}`.trim();
-	const waiting = waitingText(pod);
 	const event = lastEventText(scene, pod);
-	const node = pod.spec.nodeName === undefined ? "no node has been chosen" : `on ${pod.spec.nodeName}`;
-	return [node, waiting, event].filter((text) => text !== undefined).join(", ");
+	const waiting = containerReasons(pod).slice(0, 1);
+	return [placeText(scene, pod), ...waiting, event].filter((text) => text !== undefined).join(", ");
+}
+
+/** The scheduler that nobody has to name. */
+const DEFAULT_SCHEDULER = "default-scheduler";
+
+function placeText(scene: Scene, { spec }: Pod): string {
+	const { nodeName, schedulerName = DEFAULT_SCHEDULER } = spec;
+	if (nodeName === undefined || nodeName === "") {
+		const who = schedulerName === DEFAULT_SCHEDULER ? "" : ` by scheduler ${schedulerName}: does it run?`;
+		return `no node has been chosen${who}`;
+	}
+	return scene.lacksNode(nodeName) ? `on ${nodeName}, which is no Node, so nobody starts it` : `on ${nodeName}`;
 }
 
 /** Which container is not ready, by which probe or state, which gate is closed, and the Pod's last Event. */
 export function whyUnready(scene: Scene, pod: Pod): string {
-	const { conditions = [], containerStatuses = [] } = pod.status ?? {};
-	const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-	const unready = containerStatuses.filter(({ ready }) => !ready);
-	const reasons = unready.map((status) =>
-		containerText(
-			containers.find(({ name }) => name === status.name),
-			status,
-		),
-	);
+	const { conditions = [] } = pod.status ?? {};
+	const reasons = containerReasons(pod);
 	const closed = (pod.spec.readinessGates ?? []).filter(
 		({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status !== "True",
 	);
@@ -46,24 +50,55 @@ export function whyUnready(scene: Scene, pod: Pod): string {
 	return [pod.metadata.name, ...reasons, ...gates, ...told, ...(event === undefined ? [] : [event])].join(", ");
 }
 
-function containerText(container: Container | undefined, status: ContainerStatus): string {
-	const { name, state, lastState, started, restartCount } = status;
+/** What a container waits for while another one is in its way. */
+const INITIALIZING = "PodInitializing";
+
+/** Init containers run one after the other, and before all others: those that wait for one say nothing of their own. */
+function containerReasons({ spec, status }: Pod): readonly string[] {
+	const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
+	const unready = [
+		...initContainerStatuses
+			.filter((each) => !each.ready && !hasSucceeded(each))
+			.map((each) => ({ each, word: "init " })),
+		...containerStatuses.filter(({ ready }) => !ready).map((each) => ({ each, word: "" })),
+	];
+	const telling = unready.filter(({ each }) => each.state?.waiting?.reason !== INITIALIZING);
+	const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+	return (telling.length > 0 ? telling : unready).map(({ each, word }) =>
+		containerText(
+			containers.find(({ name }) => name === each.name),
+			each,
+			word,
+		),
+	);
+}
+
+function hasSucceeded({ state }: ContainerStatus): boolean {
+	return state?.terminated?.exitCode === 0;
+}
+
+/** @param word `init ` of those that run first. */
+function containerText(container: Container | undefined, status: ContainerStatus, word: string): string {
+	const { name, state, started, restartCount } = status;
 	const again = (restartCount ?? 0) > 0 ? `, ${restartCount} restarts` : "";
-	const ended = state?.terminated ?? lastState?.terminated;
-	const how =
-		ended === undefined
-			? ""
-			: `, ended with ${ended.exitCode}${ended.reason === undefined ? "" : ` (${ended.reason})`}`;
+	const how = endedText(status);
 	if (state?.waiting !== undefined) {
 		const { reason = "waiting", message } = state.waiting;
-		return `container ${name} waits: ${reason}${message === undefined ? "" : `: ${message}`}${how}${again}`;
+		return `${word}container ${name} waits: ${reason}${message === undefined ? "" : `: ${message}`}${how}${again}`;
 	}
-	if (state?.terminated !== undefined) return `container ${name}${how}${again}`.replace(", ended", " ended");
+	if (state?.terminated !== undefined) return `${word}container ${name}${how}${again}`.replace(", ended", " ended");
 	if (started === false && container?.startupProbe !== undefined) {
-		return `the startupProbe of container ${name} (${probeText(container.startupProbe)}) has not succeeded${again}`;
+		return `the startupProbe of ${word}container ${name} (${probeText(container.startupProbe)}) has not succeeded${again}`;
 	}
-	if (container?.readinessProbe === undefined) return `container ${name} is not ready${again}`;
-	return `see the readinessProbe of container ${name} (${probeText(container.readinessProbe)})${again}`;
+	if (word !== "" && state?.running !== undefined) return `${word}container ${name} runs${again}`;
+	if (container?.readinessProbe === undefined) return `${word}container ${name} is not ready${again}`;
+	return `see the readinessProbe of ${word}container ${name} (${probeText(container.readinessProbe)})${again}`;
+}
+
+function endedText({ state, lastState }: ContainerStatus): string {
+	const ended = state?.terminated ?? lastState?.terminated;
+	if (ended === undefined) return "";
+	return `, ended with ${ended.exitCode}${ended.reason === undefined ? "" : ` (${ended.reason})`}`;
 }
 
 /** `httpGet /healthz:8080` */
@@ -73,14 +108,6 @@ function probeText(probe: Readonly<Record<string, unknown>>): string {
 	if (isObject(tcpSocket)) return `tcpSocket :${tcpSocket["port"]}`;
 	if (isObject(grpc)) return `grpc :${grpc["port"]}`;
 	return isObject(exec) && Array.isArray(exec["command"]) ? `exec ${exec["command"].join(" ")}` : "of no known kind";
-}
-
-function waitingText({ status }: Pod): string | undefined {
-	const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-	const waiting = statuses.find(({ state }) => state?.waiting !== undefined);
-	if (waiting === undefined) return undefined;
-	const { reason = "waiting", message } = waiting.state?.waiting ?? {};
-	return `container ${waiting.name} waits: ${reason}${message === undefined ? "" : `: ${message}`}`;
 }
 
 function lastEventText(scene: Scene, pod: Pod): string | undefined {

@@ -1,18 +1,20 @@
 /** What a client would be sent to, by the rules that a service proxy goes by. */
 
 import type { Service } from "../api/types/core.ts";
+import { HEADLESS_LABEL, SERVICE_PROXY_NAME_LABEL } from "../api/well-known.ts";
 import { isExternallyAccessible } from "../plan/service-map/service-ports.ts";
 import type { TablePort, Target } from "../plan/service-map/service-table.ts";
-import { endpointText } from "../plan/service-map/slice-endpoints.ts";
+import { endpointText, isForOtherProxy } from "../plan/service-map/slice-endpoints.ts";
 import { type ClientPlace, type Destination, verdictFor } from "../plan/service-map/verdict.ts";
 import { viewOf } from "./client-place.ts";
-import type { Subject } from "./subject.ts";
+import type { Subject, SubjectTable } from "./subject.ts";
 
 const SHOWN_MAX = 8;
 
 export function reachedLines(subject: Subject): readonly string[] {
-	const { service, from } = subject;
+	const { service, from, scene, namespace } = subject;
 	if (service.spec.type === "ExternalName") return [`whatever ${service.spec.externalName ?? ""} leads to`];
+	if (!scene.has("EndpointSlice", namespace)) return ["not known: EndpointSlices were not looked at"];
 	const tables = subject.tables();
 	const prefix = from.words === "" ? "" : `${from.words}: `;
 	if (tables.every(({ table }) => table.ports.length === 0)) return [`${prefix}${unproxied(subject)}`];
@@ -29,21 +31,76 @@ export function reachedLines(subject: Subject): readonly string[] {
 	});
 }
 
+/** Whether a client gets anywhere from where it may be, by the same rules. */
+export function isReached(subject: Subject): boolean {
+	const { service, from } = subject;
+	if (!isLocal(service) && from.origin === undefined && hasPlainEndpoint(subject)) return true;
+	const anywhere = subject.tables();
+	if (anywhere.every(({ table }) => table.ports.length === 0)) return readyAddresses(subject).length > 0;
+	return [...anywhere, ...localTables(subject)].some(({ table }) => table.ports.some(leadsSomewhere));
+}
+
+/** Families of the Service in which no port leads anywhere, while there are others in which one does. */
+export function familiesThatFail(subject: Subject): readonly string[] {
+	const tables = [...subject.tables(), ...localTables(subject)];
+	const ports = tables.flatMap(({ table }) => table.ports);
+	const good = new Set(ports.filter(leadsSomewhere).map(({ family }) => family));
+	return good.size === 0 ? [] : [...new Set(ports.map(({ family }) => family))].filter((family) => !good.has(family));
+}
+
+/** Tables of nodes that have endpoints, where the node decides and it is not known. */
+function localTables(subject: Subject): readonly SubjectTable[] {
+	const { service, from, scene } = subject;
+	if (!isLocal(service) || from.nodes !== undefined) return [];
+	return subject.tables(endpointNodes(subject).map((name) => viewOf(scene, name)));
+}
+
+/** What decides for nearly every Service that is well, without a table: something that is ready, at a port of it. */
+function hasPlainEndpoint({ service, slices }: Subject): boolean {
+	const { ports = [], clusterIP = "" } = service.spec;
+	if (clusterIP === "" || clusterIP === "None" || isForOtherProxy(service.metadata)) return false;
+	return slices.some(
+		(slice) =>
+			slice.addressType === (clusterIP.includes(":") ? "IPv6" : "IPv4") &&
+			!isForOtherProxy(slice.metadata) &&
+			(slice.endpoints ?? []).some(
+				({ conditions, addresses }) => conditions?.ready !== false && addresses.length > 0,
+			) &&
+			(slice.ports ?? []).some(({ name, port, protocol = "TCP" }) =>
+				ports.some((own) => port && (own.name ?? "") === name && (own.protocol ?? "TCP") === protocol),
+			),
+	);
+}
+
+function leadsSomewhere(port: TablePort): boolean {
+	if (verdictFor(port, "cluster-ip", "pod").kind === "forward") return true;
+	return isExternallyAccessible(port) && verdictFor(port, "external", "other").kind === "forward";
+}
+
 function isLocal({ spec }: Service): boolean {
 	return spec.internalTrafficPolicy === "Local" || spec.externalTrafficPolicy === "Local";
 }
 
+/** Nodes of endpoints, but for those that are none: nobody asks from there. */
+function endpointNodes({ slices, scene }: Subject): readonly string[] {
+	const names = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ nodeName }) => nodeName || []));
+	return [...new Set(names)].filter((name) => !scene.lacksNode(name)).sort();
+}
+
 /** Nobody asks from anywhere, and the node decides: the nodes that have endpoints are told of. */
 function fromAnyNode(subject: Subject): readonly string[] {
-	const { slices, scene } = subject;
-	const names = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ nodeName }) => nodeName ?? []));
-	const nodes = [...new Set(names)].sort().slice(0, SHOWN_MAX);
+	const { scene } = subject;
+	const named = endpointNodes(subject);
+	const nodes = named.slice(0, SHOWN_MAX);
 	const tables = subject.tables(nodes.map((name) => viewOf(scene, name)));
 	const lines = tables.flatMap(({ node, table }) =>
 		table.ports.flatMap((port) => portLines(port, true)).map((line) => `on ${node}: ${line}`),
 	);
+	const all = scene.snapshot.nodes.map(({ metadata }) => metadata.name);
+	if (all.length > 0 && all.every((name) => nodes.includes(name))) return lines;
 	const elsewhere = subject.tables().flatMap(({ table }) => table.ports.flatMap((port) => portLines(port, false)));
-	return [...lines, ...elsewhere.map((line) => `on other nodes: ${line}`)];
+	const where = nodes.length === 0 ? "any node" : "other nodes";
+	return [...lines, ...elsewhere.map((line) => `on ${where}: ${line}`)];
 }
 
 function fewNodes(nodes: readonly string[]): string {
@@ -52,15 +109,26 @@ function fewNodes(nodes: readonly string[]): string {
 		: nodes.join(", ");
 }
 
-/** Without a cluster IP there is no proxy between: names lead to addresses, and to those that are ready. */
-function unproxied({ service, slices }: Subject): string {
-	const { clusterIP = "" } = service.spec;
+/** No proxy of the cluster is between: names lead to addresses that are ready, or to a cluster IP of somebody else. */
+function unproxied(subject: Subject): string {
+	const { clusterIP = "" } = subject.service.spec;
+	const { labels = {} } = subject.service.metadata;
+	const ready = listed(readyAddresses(subject));
+	if (clusterIP === "None") return `by its name: ${ready}`;
+	if (clusterIP === "") return `once it has a cluster IP: ${ready}`;
+	const proxy = labels[SERVICE_PROXY_NAME_LABEL];
+	if (Object.hasOwn(labels, HEADLESS_LABEL) || proxy === undefined) {
+		return `${clusterIP} -> nothing: its label ${HEADLESS_LABEL} keeps proxies from it`;
+	}
+	return `${clusterIP} -> what proxy ${proxy || "of no name"} makes of: ${ready}`;
+}
+
+function readyAddresses({ slices }: Subject): readonly string[] {
 	const ready = slices
 		.filter(({ addressType }) => addressType !== "FQDN")
 		.flatMap(({ endpoints }) => endpoints ?? [])
 		.filter(({ conditions }) => conditions?.ready !== false);
-	const addresses = [...new Set(ready.flatMap(({ addresses: [first] }) => first ?? []))];
-	return `${clusterIP === "" ? "once it has a cluster IP" : "by its name"}: ${listed(addresses)}`;
+	return [...new Set(ready.flatMap(({ addresses: [first] }) => first ?? []))];
 }
 
 /** @param isPlaced Whether it is known where the client is. */

@@ -1,7 +1,7 @@
 /** An explanation as text for people; lines are at most `width` characters, but for commands, which are to be pasted. */
 import type { ChainStep } from "./chain.ts";
 import type { Explanation } from "./explain.ts";
-import { type Evidence, type Finding, shownSeverity } from "./finding.ts";
+import { type Evidence, type Finding, VERDICTS } from "./finding.ts";
 import type { Fix } from "./fix.ts";
 
 export interface TextOptions {
@@ -10,7 +10,13 @@ export interface TextOptions {
 	readonly isColoured: boolean;
 }
 
-const COLOURS = { error: "\u001b[31m", warning: "\u001b[33m", info: "\u001b[36m", ok: "\u001b[32m" } as const;
+const COLOURS = {
+	error: "\u001b[31m",
+	warning: "\u001b[33m",
+	info: "\u001b[36m",
+	unknown: "\u001b[35m",
+	ok: "\u001b[32m",
+} as const;
 const RESET = "\u001b[0m";
 
 export function explanationText(explanation: Explanation, options: TextOptions): string {
@@ -19,25 +25,35 @@ export function explanationText(explanation: Explanation, options: TextOptions):
 		`${printable(service)}: ${verdictText(explanation, options)}`,
 		...findings.flatMap((each) => findingLines(each, options)),
 		...(chain.length === 0 ? [] : ["", ...chain.flatMap((step) => chainLines(step, options))]),
-		...(missing.length === 0 ? [] : ["", ...wrapped(`Not looked at: ${missing.join(", ")}.`, "", options.width)]),
+		...missingLines(missing, options),
 		"",
 	].join("\n");
 }
 
-/** One line: for lists of many. */
+/** A line of a list of many. */
+export function listLine(explanation: Explanation, options: TextOptions): string {
+	return `${printable(explanation.service)}: ${verdictText(explanation, options)}`;
+}
+
+/** After an empty line; none when everything was looked at. */
+export function missingLines(missing: readonly string[], { width }: TextOptions): readonly string[] {
+	return missing.length === 0 ? [] : ["", ...wrapped(`Not looked at: ${missing.join(", ")}.`, "", width)];
+}
+
+/** One line. */
 export function verdictText(explanation: Explanation, options: TextOptions): string {
-	const word = shownSeverity(explanation);
+	const { verdict: word, unknown, cause, findings } = explanation;
 	const shown = coloured(word, word, options);
-	const { cause, findings } = explanation;
 	const first = cause ?? findings[0];
+	if (word === "unknown") return `${shown} (${unknown ?? ""})`;
 	if (word === "ok") return cause === undefined ? shown : `${shown} (${cause.name})`;
 	return `${shown} ${first?.code} ${first?.name}`;
 }
 
 /** The last line of a list of many. */
 export function totalsText(all: readonly Explanation[], options: TextOptions): string {
-	const counts = (["error", "warning", "ok"] as const).map((word) => {
-		const count = all.filter((each) => shownSeverity(each) === word).length;
+	const counts = VERDICTS.map((word) => {
+		const count = all.filter(({ verdict }) => verdict === word).length;
 		return count === 0 ? `0 ${word}` : coloured(word, `${count} ${word}`, options);
 	});
 	return `${all.length} ${all.length === 1 ? "Service" : "Services"}: ${counts.join(", ")}`;

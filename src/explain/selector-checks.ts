@@ -1,18 +1,23 @@
 /** Does the selector mean any Pod? If not: what comes nearest. */
 import type { Pod } from "../api/types/core.ts";
 import type { StringMap } from "../api/types/meta.ts";
-import { ENDPOINTSLICE_CONTROLLER, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL } from "../api/well-known.ts";
 import { setOwn } from "../kernel/json.ts";
 import { matchesSelector } from "../plan/service-selector.ts";
+import { edits, isTypo } from "./edits.ts";
 import { type Finding, few, finding } from "./finding.ts";
 import { type Fix, kubectl, patchFix } from "./fix.ts";
 import type { Workload } from "./snapshot.ts";
+import { staleSlices } from "./stale-checks.ts";
 import { podName, type Subject, selectorText, serviceName, serviceTarget } from "./subject.ts";
+import { workloadFindings } from "./workload-checks.ts";
 
 export function selectorFindings(subject: Subject): readonly Finding[] {
-	const { selector, pods, scene } = subject;
+	const { selector, pods, scene, namespace } = subject;
 	if (selector === undefined) return staleSlices(subject);
-	if (pods.length > 0 || !scene.has("Pod")) return [];
+	if (pods.length > 0 || !scene.has("Pod", namespace)) return [];
+	const found = workloadFindings(subject, selector);
+	// The selector is right when there is something whose Pods it means.
+	if (found.length > 0) return found;
 	return [noPods(subject, selector), ...elsewhere(subject, selector)];
 }
 
@@ -92,9 +97,6 @@ function templateFix({ kind, metadata }: Workload, labels: StringMap): Fix {
 	return patchFix(target, { spec: { template: { metadata: { labels } } } }, "its Pods are made anew");
 }
 
-/** Letters that a typo may differ by. */
-const TYPO_EDITS = 2;
-
 /** The selector as the Pod has the labels, if each is a typo away, or is there under another key. */
 function selectorFix(
 	subject: Subject,
@@ -106,7 +108,7 @@ function selectorFix(
 	for (const [key, value] of missing) {
 		const has = labelOf(pod, key);
 		const other = Object.entries(pod.metadata.labels ?? {}).find(([, own]) => own === value);
-		if (has !== undefined && edits(has, value) <= TYPO_EDITS) setOwn(selector, key, has);
+		if (has !== undefined && isTypo(has, value)) setOwn(selector, key, has);
 		else if (has === undefined && other !== undefined) {
 			setOwn(selector, key, null);
 			setOwn(selector, other[0], other[1]);
@@ -126,32 +128,14 @@ function differenceText(pod: Pod | undefined, key: string, wanted: string): stri
 	return other === undefined ? `it lacks ${key}=${wanted}` : `it has ${other[0]}=${wanted}, not ${key}=${wanted}`;
 }
 
-/** Further apart is all the same. */
-const EDITS_MAX = 10;
-
 /** Labels that differ, each by how far the value is; a key that is missing counts most. */
 function distance(selector: StringMap, pod: Pod): number {
 	return Object.entries(selector).reduce((sum, [key, value]) => {
 		const has = labelOf(pod, key);
 		if (has === value) return sum;
-		if (has !== undefined) return sum + Math.min(EDITS_MAX, edits(has, value));
+		if (has !== undefined) return sum + edits(has, value);
 		return sum + (Object.values(pod.metadata.labels ?? {}).includes(value) ? 5 : 12);
 	}, 0);
-}
-
-/** How many letters are to be put in, taken out or replaced. */
-function edits(a: string, b: string): number {
-	if (Math.abs(a.length - b.length) >= EDITS_MAX) return EDITS_MAX;
-	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const next = [i];
-		for (let j = 1; j <= b.length; j++) {
-			const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-			next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-		}
-		row = next;
-	}
-	return row[b.length] ?? 0;
 }
 
 function workloadWithLabels({ scene, namespace }: Subject, selector: StringMap): Workload | undefined {
@@ -179,39 +163,6 @@ function elsewhere({ scene, namespace }: Subject, selector: StringMap): readonly
 				},
 			],
 			`make the Service in namespace ${first.metadata.namespace}, or one of type ExternalName to it`,
-		),
-	];
-}
-
-/** Slices of the controller for a Service that has no selector any more. */
-function staleSlices({ service, slices, scene, namespace, key }: Subject): readonly Finding[] {
-	if (service.spec.type === "ExternalName") return [];
-	const own = slices.filter(
-		({ metadata }) =>
-			metadata.labels?.[SLICE_MANAGED_BY_LABEL] === ENDPOINTSLICE_CONTROLLER && metadata.ownerReferences !== undefined,
-	);
-	const [first] = own;
-	if (first === undefined) return [];
-	const pods = new Set(scene.podsIn(namespace).map(({ metadata }) => metadata.name));
-	const gone = own
-		.flatMap(({ endpoints }) => endpoints ?? [])
-		.flatMap(({ targetRef }) =>
-			targetRef?.kind === "Pod" && !pods.has(targetRef.name ?? "") ? [targetRef.name ?? ""] : [],
-		);
-	const ghosts = gone.length === 0 || !scene.has("Pod") ? "" : ` Of what they list, pod ${few(gone)} does not exist.`;
-	return [
-		finding(
-			"stale-endpoints-of-removed-selector",
-			`The Service has no selector, and has EndpointSlices of ${ENDPOINTSLICE_CONTROLLER} from when it had one; nobody updates them.${ghosts}`,
-			own.map(({ metadata }) => ({
-				object: `EndpointSlice/${metadata.name}`,
-				field: "metadata.labels",
-				value: ENDPOINTSLICE_CONTROLLER,
-			})),
-			kubectl(
-				["-n", namespace, "delete", "endpointslices", "-l", `${SERVICE_NAME_LABEL}=${service.metadata.name}`],
-				`or give ${key} its selector back`,
-			),
 		),
 	];
 }

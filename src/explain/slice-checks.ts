@@ -10,13 +10,14 @@ import { controllerFindings } from "./controller-checks.ts";
 import { type Finding, few, finding } from "./finding.ts";
 import { kubectl, labelFix } from "./fix.ts";
 import { slicesMeantFor } from "./meant-slices.ts";
+import { isStale } from "./stale-checks.ts";
 import type { Subject } from "./subject.ts";
 
 /** Stands for the name of who keeps a slice. */
 const YOURS = "you.example.com";
 
 export function sliceFindings(subject: Subject): readonly Finding[] {
-	if (!subject.scene.has("EndpointSlice") || subject.service.spec.type === "ExternalName") return [];
+	if (!subject.scene.has("EndpointSlice", subject.namespace) || subject.service.spec.type === "ExternalName") return [];
 	return [
 		...controllerFindings(subject),
 		...misnamed(subject),
@@ -149,13 +150,7 @@ function typeEvidence(slice: EndpointSlice) {
 function managers(subject: Subject): readonly Finding[] {
 	const { slices, service, selector } = subject;
 	const named = [...new Set(slices.map(managerOf))];
-	const [stale] = slices.filter(
-		(slice) =>
-			selector === undefined &&
-			managerOf(slice) === ENDPOINTSLICE_CONTROLLER &&
-			slice.metadata.ownerReferences !== undefined,
-	);
-	if (stale !== undefined) return [];
+	if (selector === undefined && slices.some(isStale)) return [];
 	const without = slices.filter((slice) => managerOf(slice) === undefined);
 	const controllers = named.filter((name) => name !== undefined);
 	const isMirrored = controllers.includes(ENDPOINTSLICEMIRRORING_CONTROLLER);

@@ -25,7 +25,17 @@ export const WORKLOAD_KINDS: readonly string[] = ["Deployment", "ReplicaSet", "S
 export interface Workload extends KubeObject {
 	readonly spec?: {
 		readonly serviceName?: string;
+		readonly replicas?: number;
+		readonly paused?: boolean;
 		readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
+	};
+	readonly status?: {
+		readonly conditions?: readonly {
+			readonly type?: string;
+			readonly status?: string;
+			readonly reason?: string;
+			readonly message?: string;
+		}[];
 	};
 }
 
@@ -59,6 +69,13 @@ export const EMPTY_SNAPSHOT: ClusterSnapshot = {
 
 const WORKLOADS: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS];
 
+/** How a kind is missing of which one namespace alone was looked at. */
+export function missingBut(kind: string, namespace: string): string {
+	return `${kind}${BUT}${namespace}`;
+}
+
+const BUT = " of namespaces but ";
+
 /** What a cluster is asked for to make a snapshot. */
 export const LOOKED_AT: readonly Resource[] = [SERVICES, PODS, ENDPOINTS, ENDPOINT_SLICES, NODES, EVENTS, ...WORKLOADS];
 
@@ -88,6 +105,16 @@ const OWN_LABELS = new Set([
 	"apps.kubernetes.io/pod-index",
 	"batch.kubernetes.io/job-completion-index",
 ]);
+
+/** What happens to Pods that are well, too. */
+const USUAL_EVENTS = new Set(["Scheduled", "Pulled", "Created", "Started"]);
+
+/** No namespace has this name. */
+const NOWHERE = "/";
+
+export function isOwnLabel(key: string): boolean {
+	return OWN_LABELS.has(key);
+}
 
 interface Namespaced {
 	readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
@@ -124,9 +151,15 @@ export class Scene {
 	#byNamespace: Namespaced | undefined;
 	/** The newest about each object, by `Kind/namespace/name`. */
 	readonly #events = new Map<string, Event>();
+	/** Kinds that were not looked at, with the only namespace in which they were, if any. */
+	readonly #missing = new Map<string, string>();
 
 	constructor(snapshot: ClusterSnapshot) {
 		this.snapshot = snapshot;
+		for (const text of snapshot.missing) {
+			const [kind = "", namespace] = text.split(BUT);
+			this.#missing.set(kind, namespace ?? NOWHERE);
+		}
 		for (const pod of snapshot.pods) {
 			const { namespace = "", labels = {} } = pod.metadata;
 			push(this.#podsByNamespace, namespace, pod);
@@ -144,13 +177,17 @@ export class Scene {
 
 	#heard(event: Event): void {
 		const { kind = "", namespace = "", name = "" } = event.involvedObject;
+		// Of a Pod what every one goes through explains nothing; of a workload only what keeps Pods from being made does.
+		if (kind === "Pod" ? USUAL_EVENTS.has(event.reason ?? "") : event.reason !== "FailedCreate") return;
 		const key = `${kind}/${namespace}/${name}`;
 		const known = this.#events.get(key);
 		if (known === undefined || heardAt(known) <= heardAt(event)) this.#events.set(key, event);
 	}
 
-	has(kind: string): boolean {
-		return !this.snapshot.missing.includes(kind);
+	/** Whether a kind was looked at, in this namespace. */
+	has(kind: string, namespace = ""): boolean {
+		const missing = this.#missing.get(kind);
+		return missing === undefined || missing === namespace;
 	}
 
 	service(key: string): Service | undefined {
@@ -176,7 +213,7 @@ export class Scene {
 		if (known !== undefined) return known;
 		const bySet = new Map<string, Pod>();
 		for (const pod of this.podsIn(namespace)) {
-			const labels = Object.entries(pod.metadata.labels ?? {}).filter(([key]) => !OWN_LABELS.has(key));
+			const labels = Object.entries(pod.metadata.labels ?? {}).filter(([key]) => !isOwnLabel(key));
 			const set = JSON.stringify(labels);
 			if (!bySet.has(set)) bySet.set(set, pod);
 		}
@@ -192,6 +229,13 @@ export class Scene {
 		const lists = Object.entries(selector).map(([key, value]) => index.get(`${key}=${value}`) ?? []);
 		const [fewest = []] = lists.sort((a, b) => a.length - b.length);
 		return fewest.filter(({ metadata }) => matchesSelector(selector, metadata.labels));
+	}
+
+	/** Whether anything that was looked at is in the namespace. */
+	isEmptyNamespace(namespace: string): boolean {
+		const { services, endpoints, slices } = this.snapshot;
+		const isIn = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace;
+		return this.podsIn(namespace).length === 0 && ![services, endpoints, slices].some((list) => list.some(isIn));
 	}
 
 	/** What is looked through when something is missing; made when the first one asks. */
@@ -225,6 +269,11 @@ export class Scene {
 
 	node(name: string): Node | undefined {
 		return this.#nodes.get(name);
+	}
+
+	/** Whether Nodes were looked at, and this is none. */
+	lacksNode(name: string): boolean {
+		return this.has("Node") && this.snapshot.nodes.length > 0 && !this.#nodes.has(name);
 	}
 }
 

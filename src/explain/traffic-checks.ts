@@ -90,6 +90,7 @@ function localPolicies(subject: Subject): readonly Finding[] {
 		...(externalTrafficPolicy === "Local" ? ["externalTrafficPolicy"] : []),
 	];
 	if (policies.length === 0) return [];
+	const { scene } = subject;
 	const ready = placed(subject).filter(({ isReady }) => isReady);
 	if (ready.length === 0) return [];
 	const evidence = policies.map((field) => ({ object: serviceName(subject), field: `spec.${field}`, value: "Local" }));
@@ -98,7 +99,12 @@ function localPolicies(subject: Subject): readonly Finding[] {
 		const text = `${policies.join(" and ")} is Local, and no endpoint has a nodeName: it is local nowhere, and traffic is dropped.`;
 		return [finding("no-local-endpoint", text, evidence, clusterPolicy(subject, policies))];
 	}
-	const nodes = [...new Set(ready.map(({ nodeName }) => nodeName))].filter((name) => name !== "");
+	const named = [...new Set(ready.map(({ nodeName }) => nodeName))].filter((name) => name !== "");
+	const nodes = named.filter((name) => !scene.lacksNode(name));
+	if (nodes.length === 0) {
+		const text = `${policies.join(" and ")} is Local, and the endpoints are on ${few(named)}, which is no Node: they are local nowhere, and traffic is dropped.`;
+		return [finding("no-local-endpoint", text, evidence, clusterPolicy(subject, policies))];
+	}
 	if (from.nodes === undefined) return onSomeNodes(subject, policies, nodes);
 	if (from.nodes.some((name) => nodes.includes(name))) return [];
 	const where = from.nodes.length === 1 ? from.nodes[0] : `a node of it (${few(from.nodes)})`;

@@ -131,6 +131,7 @@ async function inputFor(code: Code, { fires, from }: ExplainedWorld): Promise<st
 	const objects = [...services, ...workloads, ...pods, ...events, ...endpoints, ...slices, ...nodes, ...leases];
 	const known = new Set(objects.map(({ kind }) => kind));
 	const empty = [
+		["v1", "Service"],
 		["v1", "Pod"],
 		["v1", "Endpoints"],
 		["discovery.k8s.io/v1", "EndpointSlice"],

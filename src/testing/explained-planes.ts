@@ -113,10 +113,14 @@ const VICTIM = "victim";
 
 const VICTIM_PORTS = [{ name: "http", port: 80, targetPort: "http" as string | number }];
 
-async function victim(client: ApiClient, spec: Partial<Spec>, pods = true): Promise<void> {
+/** Not even a Deployment. */
+const NO_PODS = -1;
+
+/** @param replicas Of its Deployment. */
+async function victim(client: ApiClient, spec: Partial<Spec>, replicas: number = 2): Promise<void> {
 	const made: Spec = { selector: { app: VICTIM }, ports: VICTIM_PORTS, ...spec };
 	await client.create(SERVICES, "default", { metadata: { name: VICTIM }, spec: made });
-	if (pods) await client.create(DEPLOYMENTS, "default", deployment(VICTIM, 2));
+	if (replicas !== NO_PODS) await client.create(DEPLOYMENTS, "default", deployment(VICTIM, replicas));
 }
 
 /** A Service whose endpoints are made by hand. */
@@ -133,7 +137,7 @@ export const FAULTS: readonly Fault[] = [
 	},
 	{
 		name: "externalname-is-an-ip",
-		plant: ({ client }) => victim(client, { type: "ExternalName", externalName: "10.1.2.3" }, false),
+		plant: ({ client }) => victim(client, { type: "ExternalName", externalName: "10.1.2.3" }, NO_PODS),
 	},
 	{ name: "no-selector-and-no-manual-endpoints", plant: ({ client }) => unselected(client) },
 	{
@@ -157,7 +161,7 @@ export const FAULTS: readonly Fault[] = [
 	{
 		name: "matched-pods-not-ready",
 		async plant({ client }) {
-			await victim(client, {}, false);
+			await victim(client, {}, NO_PODS);
 			const conditions = [{ conditionType: "example.com/gate" }];
 			await client.create(PODS, "default", {
 				metadata: { name: VICTIM, labels: { app: VICTIM } },
@@ -171,7 +175,7 @@ export const FAULTS: readonly Fault[] = [
 	{
 		name: "matched-pods-without-ip",
 		async plant({ client }) {
-			await victim(client, {}, false);
+			await victim(client, {}, NO_PODS);
 			const spec = { nodeSelector: { no: "such" }, containers: [{ name: "c", image: "x" }] };
 			await client.create(PODS, "default", { metadata: { name: VICTIM, labels: { app: VICTIM } }, spec } as never);
 		},
@@ -260,6 +264,53 @@ export const FAULTS: readonly Fault[] = [
 			await client.create(ENDPOINT_SLICES, "default", { ...slice, metadata: { ...metadata, labels } });
 		},
 	},
+	{ name: "workload-scaled-to-zero", plant: ({ client }) => victim(client, {}, 0) },
+	{
+		name: "pods-not-created",
+		controllers: ["*", "-replicaset-controller"],
+		plant: ({ client }) => victim(client, {}),
+	},
+	{
+		name: "manual-endpoints-not-ready",
+		async plant({ client }) {
+			await unselected(client);
+			const subsets = [{ notReadyAddresses: [{ ip: "192.0.2.10" }], ports: [{ name: "http", port: 8080 }] }];
+			await client.create(ENDPOINTS, "default", { metadata: { name: VICTIM }, subsets });
+		},
+	},
+	{
+		name: "headless-label",
+		async plant({ client }) {
+			const labels = { "service.kubernetes.io/headless": "" };
+			await client.create(SERVICES, "default", { metadata: { name: VICTIM, labels }, spec: { ports: VICTIM_PORTS } });
+			await client.create(ENDPOINT_SLICES, "default", manualSlice(VICTIM));
+		},
+	},
+	{
+		name: "endpoints-of-missing-pods",
+		async plant({ client }) {
+			await unselected(client);
+			const targetRef = { kind: "Pod", namespace: "default", name: "gone" };
+			const endpoints = [{ addresses: ["192.0.2.10"], conditions: {}, targetRef }];
+			await client.create(ENDPOINT_SLICES, "default", { ...manualSlice(VICTIM), endpoints });
+		},
+	},
+	{
+		name: "externalname-target-missing",
+		plant: ({ client }) =>
+			victim(client, { type: "ExternalName", externalName: "no.default.svc.cluster.local" }, NO_PODS),
+	},
+	{
+		name: "externalname-target-in-trouble",
+		async plant({ client }) {
+			const spec: Spec = { type: "ExternalName", externalName: "broken.default.svc" };
+			await client.create(SERVICES, "default", { metadata: { name: VICTIM }, spec });
+			await client.create(SERVICES, "default", {
+				metadata: { name: "broken" },
+				spec: { selector: { app: "none" }, ports: VICTIM_PORTS },
+			});
+		},
+	},
 	{
 		name: "externalname-loop",
 		async plant({ client }) {
@@ -271,7 +322,7 @@ export const FAULTS: readonly Fault[] = [
 	{
 		name: "matched-pods-all-finished",
 		async plant({ client }) {
-			await victim(client, {}, false);
+			await victim(client, {}, NO_PODS);
 			const spec = { restartPolicy: "Never", containers: [{ name: "c", image: "x" }] };
 			const annotations = { "sliceplane.dev/exit-after": "1s" };
 			const metadata = { name: VICTIM, labels: { app: VICTIM }, annotations };

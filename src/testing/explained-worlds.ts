@@ -5,10 +5,15 @@
 import { type ClusterSnapshot, EMPTY_SNAPSHOT } from "../explain/snapshot.ts";
 import { ENDPOINT_WORLDS } from "./explained-endpoint-worlds.ts";
 import type { ExplainedWorld } from "./explained-objects.ts";
+import { REACH_WORLDS } from "./explained-reach-worlds.ts";
 import { TRAFFIC_WORLDS } from "./explained-traffic-worlds.ts";
 
 /** By the code's name. */
-export const EXPLAINED_WORLDS: Readonly<Record<string, ExplainedWorld>> = { ...ENDPOINT_WORLDS, ...TRAFFIC_WORLDS };
+export const EXPLAINED_WORLDS: Readonly<Record<string, ExplainedWorld>> = {
+	...ENDPOINT_WORLDS,
+	...TRAFFIC_WORLDS,
+	...REACH_WORLDS,
+};
 
 /** The world as a whole snapshot. */
 export function worldOf(world: Partial<ClusterSnapshot>): ClusterSnapshot {

@@ -29,7 +29,7 @@ export async function clusterAccess({ kubeconfig, context, files }: ClusterChoic
 	}
 }
 
-export interface ClientWishes extends Pick<HttpClientOptions, "received" | "mayWrite" | "limits"> {
+export interface ClientWishes extends Pick<HttpClientOptions, "received" | "mayWrite" | "limits" | "userAgent"> {
 	/** Who asks: what this part may not do is told on stderr, once each, with where the right is given. */
 	readonly part?: Part;
 }
@@ -38,7 +38,7 @@ export interface ClientWishes extends Pick<HttpClientOptions, "received" | "mayW
 export function clientFor(access: ServerAccess, { part, ...wishes }: ClientWishes = {}): HttpClient {
 	const refused = part === undefined ? {} : { refused: refusalTeller(part) };
 	const userAgent = part === undefined ? {} : { userAgent: `sliceplane-${part}` };
-	return new HttpClient({ ...access, ...wishes, ...refused, ...userAgent, random: new CryptoRandom() });
+	return new HttpClient({ ...access, ...userAgent, ...wishes, ...refused, random: new CryptoRandom() });
 }
 
 /**

@@ -3,7 +3,7 @@ export type { ChainStep } from "../explain/chain.ts";
 export type { ClientOrigin } from "../explain/client-place.ts";
 export { CODES, type Code, type CodeName, type Severity } from "../explain/codes.ts";
 export { Explainer, type ExplainTarget, type Explanation, explainService } from "../explain/explain.ts";
-export type { Evidence, Finding } from "../explain/finding.ts";
+export type { Evidence, Finding, Verdict } from "../explain/finding.ts";
 export type { Fix, FixTarget } from "../explain/fix.ts";
 export { explanationText, type TextOptions } from "../explain/render.ts";
 export { type ClusterSnapshot, EMPTY_SNAPSHOT, type Workload } from "../explain/snapshot.ts";

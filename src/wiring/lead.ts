@@ -32,6 +32,14 @@ export interface Lead {
 	release(): Promise<void>;
 }
 
+/** Whoever is started leads. */
+export const WITHOUT_ELECTION: Lead = {
+	mayWrite: () => true,
+	acquire: nothing,
+	hold: untilAborted,
+	release: nothing,
+};
+
 /** For the Lease alone: its requests wait for nobody else's. Closed when the lead is released. */
 export type LeaseClient = ApiClient & { close?(): void };
 
@@ -42,7 +50,7 @@ export function leadOf(
 	system: SystemPorts,
 	progress: (text: string) => void,
 ): Lead {
-	if (options === undefined) return { mayWrite: () => true, acquire: nothing, hold: untilAborted, release: nothing };
+	if (options === undefined) return WITHOUT_ELECTION;
 	const client = clientOf();
 	const lease = `Lease ${options.namespace}/${options.name}`;
 	const identity = `${hostname()}_${system.random.uid()}`;

@@ -33,13 +33,33 @@ describe("readObjects()", () => {
 		const { snapshot } = await readObjects([source(text, 64)]);
 		expect(snapshot.pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual(["default/web-1"]);
 		expect(snapshot.pods[0]?.spec).toEqual({ containers: [] });
-		expect(snapshot.missing).toEqual(["Endpoints", "EndpointSlice", "Node", "Event"]);
+		expect(snapshot.missing).toEqual(["Service", "Endpoints", "EndpointSlice", "Node", "Event"]);
+	});
+
+	test.each([
+		["utf-16le", [0xff, 0xfe]],
+		["utf-16be", [0xfe, 0xff]],
+	])("reads %s, as PowerShell writes it", async (encoding, mark) => {
+		const units = Buffer.from(JSON.stringify(POD), "utf16le");
+		const bytes = Buffer.concat([Buffer.from(mark), encoding === "utf-16be" ? units.swap16() : units]);
+		const { snapshot } = await readObjects([{ file: "all.json", chunks: chunksOf(bytes, 5) }]);
+		expect(snapshot.pods.map(({ metadata }) => metadata.name)).toEqual(["web-1"]);
+	});
+
+	test("refuses what is compressed", async () => {
+		const chunks = chunksOf(Uint8Array.of(0x1f, 0x8b, 8, 0), 4);
+		await expect(readObjects([{ file: "all.json.gz", chunks }])).rejects.toThrow("gunzip -c all.json.gz");
+	});
+
+	test("puts what names no namespace into the one that is asked for", async () => {
+		const { snapshot } = await readObjects([source(JSON.stringify(POD))], "shop");
+		expect(snapshot.pods.map(({ metadata }) => metadata.namespace)).toEqual(["shop"]);
 	});
 
 	test("takes an empty list of a kind as a look at it", async () => {
 		const text = JSON.stringify({ kind: "EndpointSliceList", items: [] });
 		const { snapshot } = await readObjects([source(text), source("kind: PodList\nitems: []\n")]);
-		expect(snapshot.missing).toEqual(["Endpoints", "Node", "Event"]);
+		expect(snapshot.missing).toEqual(["Service", "Endpoints", "Node", "Event"]);
 	});
 
 	test("knows where each object stands", async () => {
@@ -48,9 +68,9 @@ describe("readObjects()", () => {
 	});
 
 	test.each([
-		["what is no object", '{"kind": "List", "items": [{"kind": "Pod"}, {"metadata": {}}]}'],
+		["what has no kind in a list", '{"kind": "List", "items": [{"metadata": {}}]}'],
 		["kinds that nothing depends on", '{"kind": "Secret", "metadata": {"name": "s"}, "data": {}}'],
-		["names that are none", '{"kind": "Pod", "metadata": {"name": 1}}'],
+		["kinds of other groups", '{"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": null}'],
 	])("passes over %s", async (_rule, text) => {
 		expect((await readObjects([source(text)])).origins.size).toBe(0);
 	});
@@ -81,6 +101,10 @@ describe("readObjects()", () => {
 		['{"kind": "List",\n"items": [{"kind": Pod}]}', "all.json: line 2, byte 36: want a value"],
 		["kind: [", "all.json: yaml: line"],
 		["", "all.json: want manifests"],
+		['{"kind": "Pod", "metadata": {"name": 1}}', "all.json: line 1: want objects with kind and metadata.name"],
+		["kind: Service\nmetadata: null\nspec: hello\n", "and this Service has no name"],
+		["Name:         web\nNamespace:    default\nLabels:       <none>\n", "and this has no kind"],
+		['[{"kind": "Pod"}]', "all.json: line 1: want an object of kind List, and it is a JSON array"],
 	])("refuses %j with the place", async (text, says) => {
 		await expect(readObjects([source(text)])).rejects.toThrow(says);
 	});

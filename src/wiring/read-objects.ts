@@ -1,4 +1,5 @@
 /** What `explain` looks at in files: manifests, lists, what kubectl printed of a cluster, however large. */
+import { TextDecoder } from "node:util";
 import { resourceOfKind } from "../api/resource-table.ts";
 import { decodeObject } from "../api/schema/decode.ts";
 import type { Lease } from "../api/types/coordination.ts";
@@ -40,11 +41,18 @@ export interface ReadObjects {
 /**
  * A kind of which there is neither an object nor an empty list (`kind: EndpointSliceList`) counts as not looked at.
  *
+ * @param namespace Of what names none.
  * @throws {Error} A sentence that names the file, and the place in it.
  */
-export async function readObjects(sources: readonly ObjectSource[]): Promise<ReadObjects> {
-	const collected = new Collected();
-	for (const source of sources) await collect(source, collected);
+export async function readObjects(
+	sources: readonly ObjectSource[],
+	namespace: string = "default",
+): Promise<ReadObjects> {
+	const collected = new Collected(namespace);
+	for (const source of sources) {
+		await collect(source, collected);
+		collected.endOf(source.file);
+	}
 	return { snapshot: collected.snapshot(), origins: collected.origins };
 }
 
@@ -53,8 +61,8 @@ async function collect({ file, chunks }: ObjectSource, collected: Collected): Pr
 	let heldBytes = 0;
 	let items: JsonItems | undefined;
 	let isFirst = true;
-	for await (const given of chunks) {
-		const chunk = isFirst ? withoutMark(given) : given;
+	for await (const chunk of asUtf8(file, chunks)) {
+		if (isFirst) refuseArray(file, chunk);
 		isFirst = false;
 		if (items === undefined && (held.length > 0 || !beginsJson(chunk))) {
 			held.push(chunk);
@@ -71,10 +79,36 @@ async function collect({ file, chunks }: ObjectSource, collected: Collected): Pr
 	else await collectYaml(file, Buffer.concat(held).toString("utf8"), collected);
 }
 
-/** Some programs begin their files with a mark of the byte order. */
+/** Some programs begin their files with a mark of the byte order, and PowerShell's `>` writes UTF-16. */
+async function* asUtf8(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	let decoder: TextDecoder | undefined;
+	let isFirst = true;
+	for await (const chunk of chunks) {
+		if (isFirst && chunk[0] === 0x1f && chunk[1] === 0x8b) {
+			throw new Error(`${file}: want text, and it is compressed: gunzip -c ${file} | sliceplane explain -f -`);
+		}
+		if (isFirst) decoder = utf16Of(chunk);
+		if (decoder !== undefined) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+		else yield isFirst ? withoutMark(chunk) : chunk;
+		isFirst = false;
+	}
+}
+
+function utf16Of([first, second]: Uint8Array): TextDecoder | undefined {
+	if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le");
+	return first === 0xfe && second === 0xff ? new TextDecoder("utf-16be") : undefined;
+}
+
 function withoutMark(chunk: Uint8Array): Uint8Array {
 	const [first, second, third] = chunk;
 	return first === 0xef && second === 0xbb && third === 0xbf ? chunk.subarray(3) : chunk;
+}
+
+function refuseArray(file: string, chunk: Uint8Array): void {
+	if (!/^\s*\[\s*[{\]]/.test(Buffer.from(chunk.subarray(0, 4096)).toString("utf8"))) return;
+	throw new Error(
+		`${file}: line 1: want an object of kind List, and it is a JSON array: jq '{kind: "List", items: .}'`,
+	);
 }
 
 function beginsJson(chunk: Uint8Array): boolean {
@@ -93,11 +127,22 @@ class Collected {
 	readonly origins = new Map<string, Origin>();
 	readonly #byKind = new Map<string, KubeObject[]>();
 	readonly #lookedAt = new Set<string>();
+	readonly #namespace: string;
 	/** Of a list that has not told its kind yet. */
 	#unnamed: JsonItem[] = [];
 	#count = 0;
 
-	/** What is no object of Kubernetes, or of a kind that nothing depends on, is passed over. */
+	constructor(namespace: string) {
+		this.#namespace = namespace;
+	}
+
+	/** @throws {Error} For objects that never told their kind. */
+	endOf(file: string): void {
+		const [first] = this.#unnamed;
+		if (first !== undefined) throw new Error(`${file}: line ${first.line}: ${WANTED}, and this has no kind`);
+	}
+
+	/** What is of a kind that nothing depends on is passed over. */
 	take(file: string, item: JsonItem): void {
 		const { value, line, list } = item;
 		if (!isObject(value)) return;
@@ -125,9 +170,11 @@ class Collected {
 
 	#keep(file: string, line: number, value: Readonly<Record<string, unknown>>): void {
 		const { metadata } = value;
-		if (!isObject(metadata) || !isName(metadata["name"]) || isOfOtherGroup(value)) return;
-		const kept = keptFields(value);
+		const kept = isOfOtherGroup(value) ? undefined : keptFields(value);
 		if (kept === undefined) return;
+		if (!isObject(metadata) || !isName(metadata["name"])) {
+			throw new Error(`${file}: line ${line}: ${WANTED}, and this ${String(kept["kind"])} has no name`);
+		}
 		if (this.#count >= OBJECTS_MAX) {
 			throw new Error(`${file}: line ${line}: more than ${OBJECTS_MAX} objects: take one namespace at a time`);
 		}
@@ -136,7 +183,7 @@ class Collected {
 		if (typeof decoded === "string") {
 			throw new Error(`${file}: line ${line}: ${String(kept["kind"])}/${metadata["name"]}: ${decoded}`);
 		}
-		const object = placed(decoded);
+		const object = placed(decoded, this.#namespace);
 		this.origins.set(originKey(object.kind, object.metadata.namespace, object.metadata.name), { file, line });
 		const list = this.#byKind.get(object.kind);
 		if (list === undefined) this.#byKind.set(object.kind, [object]);
@@ -146,7 +193,7 @@ class Collected {
 	snapshot(): ClusterSnapshot {
 		const ofKind = <T extends KubeObject>(...kinds: readonly string[]): readonly T[] =>
 			kinds.flatMap((kind) => this.#byKind.get(kind) ?? []) as readonly KubeObject[] as readonly T[];
-		const missing = ["Pod", "Endpoints", "EndpointSlice", "Node", "Event"].filter(
+		const missing = ["Service", "Pod", "Endpoints", "EndpointSlice", "Node", "Event"].filter(
 			(kind) => !this.#byKind.has(kind) && !this.#lookedAt.has(kind),
 		);
 		return {
@@ -162,6 +209,8 @@ class Collected {
 		};
 	}
 }
+
+const WANTED = "want objects with kind and metadata.name, as kubectl get -o json or -o yaml prints them";
 
 export function originKey(kind: string, namespace: string | undefined, name: string): string {
 	return `${kind}/${namespace ?? ""}/${name}`;
@@ -196,13 +245,13 @@ function decodedObject(object: Record<string, unknown>): Record<string, unknown>
 	return decoded.kind === "wrong" ? decoded.message : decoded.object;
 }
 
-/** A manifest that names no namespace is meant for the default one; what is left out, and always there, is empty. */
-function placed(object: Record<string, unknown>): KubeObject {
+/** A manifest that names no namespace is meant for the one that was asked for; what is left out, and always there, is empty. */
+function placed(object: Record<string, unknown>, namespace: string): KubeObject {
 	const { kind, metadata } = object;
 	const made: object = {
 		...object,
 		...filledIn(object),
-		metadata: kind === "Node" ? metadata : { namespace: "default", ...(metadata as object) },
+		metadata: kind === "Node" ? metadata : { namespace, ...(metadata as object) },
 	};
 	return made as KubeObject;
 }

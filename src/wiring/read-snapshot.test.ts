@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/status.ts";
 import type { ApiClient, ListOptions } from "../machinery/api-client.ts";
-import { pod } from "../testing/explained-objects.ts";
+import { pod, slice } from "../testing/explained-objects.ts";
 import { readCluster } from "./read-snapshot.ts";
 
 /** Answers lists of Pods by `pods`, others with nothing, and notes what was asked for. */
@@ -50,6 +50,50 @@ describe("readCluster()", () => {
 		});
 		const { pods, missing } = await readCluster(api, { namespace: "default" });
 		expect([pods.length, missing]).toEqual([1, ["Pod of namespaces but default"]]);
+	});
+
+	test("tells in one order what is missing, and of each right once that nothing could do without", async () => {
+		const told: string[] = [];
+		const list = async ({ kind }: { readonly kind: string }, { namespace }: ListOptions): Promise<object> => {
+			// The later kinds answer first.
+			for (let turn = 0; turn < (kind === "Service" ? 20 : 0); turn++) await Promise.resolve();
+			if (namespace === undefined || kind === "Event") throw new ApiError("Forbidden", `no ${kind} in ${namespace}`);
+			return { items: [], resourceVersion: "1" };
+		};
+		const get = async (): Promise<never> => {
+			throw new ApiError("Forbidden", "no Lease");
+		};
+		const refused = ({ message }: ApiError): void => void told.push(message);
+		const { missing } = await readCluster({ list, get } as never, { namespace: "team", refused });
+		expect(missing).toEqual([
+			...["Service", "Pod", "Endpoints", "EndpointSlice"].map((kind) => `${kind} of namespaces but team`),
+			"Node",
+			"Event",
+			...["Deployment", "ReplicaSet", "StatefulSet"].map((kind) => `${kind} of namespaces but team`),
+			"Lease",
+		]);
+		expect([...new Set(told)].sort()).toEqual(["no Event in team", "no Lease", "no Node in undefined"]);
+	});
+
+	test("leaves out of slices the Pods that have gone while it read, and no others", async () => {
+		const listed = (...names: readonly string[]) => ({
+			...slice({ addresses: [] }),
+			endpoints: names.map((name) => ({
+				addresses: ["10.244.0.1"],
+				conditions: { ready: true },
+				targetRef: { kind: "Pod", namespace: "default", name },
+			})),
+		});
+		const slices = [listed("a", "passing", "stale"), listed("a", "new", "stale")];
+		const list = async ({ kind }: { readonly kind: string }): Promise<object> => {
+			if (kind === "EndpointSlice") return { items: [slices.shift()], resourceVersion: "1" };
+			return { items: kind === "Pod" ? [pod({ name: "a" })] : [], resourceVersion: "1" };
+		};
+		const get = async (): Promise<never> => {
+			throw new ApiError("NotFound", "no such Lease");
+		};
+		const { slices: found } = await readCluster({ list, get } as never);
+		expect(found[0]?.endpoints?.map(({ targetRef }) => targetRef?.name)).toEqual(["a", "stale"]);
 	});
 
 	test("fails for what is neither", async () => {

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { AccountTokens } from "../apiserver/access/account-tokens.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
+import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
 import type { User } from "../apiserver/ports.ts";
@@ -14,7 +15,7 @@ import { askPodBy } from "../edge/ask-pod.ts";
 import { CelRules } from "../edge/cel-rules.ts";
 import { type Certificates, certificatesFor, SERVER_NAMES } from "../edge/certificates.ts";
 import { YamlReader } from "../edge/codec/yaml-reader.ts";
-import { HttpsServer, type UpgradeHandler } from "../edge/https-server.ts";
+import { DEFAULT_HTTPS_LIMITS, HttpsServer, type UpgradeHandler } from "../edge/https-server.ts";
 import { JwtSigner } from "../edge/jwt-signer.ts";
 import { requireOurHost } from "../edge/our-hosts.ts";
 import { forwardPorts } from "../edge/port-forward.ts";
@@ -28,6 +29,7 @@ import { startRevision } from "../store/memory-engine.ts";
 import { loggedStore, memoryStore, type Store } from "../store/store.ts";
 import { bodyCodecs, encodeSwagger } from "./body-codecs.ts";
 import type { PlaneOptions } from "./plane-options.ts";
+import { placeText } from "./start-problems.ts";
 import type { SystemPorts } from "./system-ports.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,6 +48,8 @@ export interface RunningApi {
 	readonly partClients: (mayWrite: () => boolean) => PartClients;
 	/** Resolves with a sentence when its store can never be written to again: another process has it. */
 	readonly lost: Promise<string>;
+	/** Removes Events whose time is over, until `signal` aborts; in etcd they go by their leases. */
+	expireEvents(signal: AbortSignal): Promise<void>;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -64,19 +68,21 @@ export interface PodAccess {
 	connect(ip: string, podPort: number): Promise<Duplex>;
 }
 
+type ApiOptions = Pick<
+	PlaneOptions,
+	| "listen"
+	| "cacheFolder"
+	| "dataFolder"
+	| "etcd"
+	| "requestsInFlight"
+	| "clientRequestsPerSecond"
+	| "tokenAuthFile"
+	| "clusterDomain"
+>;
+
 /** Rejects with the system's error when the address cannot be taken. */
 export async function startApi(
-	options: Pick<
-		PlaneOptions,
-		| "listen"
-		| "cacheFolder"
-		| "dataFolder"
-		| "etcd"
-		| "requestsInFlight"
-		| "clientRequestsPerSecond"
-		| "tokenAuthFile"
-		| "clusterDomain"
-	>,
+	options: ApiOptions,
 	ranges: NetworkRanges,
 	system: SystemPorts,
 	unready: () => string | undefined,
@@ -84,7 +90,8 @@ export async function startApi(
 ): Promise<RunningApi> {
 	const { clock, random, log, metrics } = system;
 	const host = await addressOf(options.listen.host);
-	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile);
+	const warn = (text: string): void => log.warn(text);
+	const users = options.tokenAuthFile === undefined ? {} : await readTokenFile(options.tokenAuthFile, warn);
 	const { store, problem, lost, close } = await openedStore(options, system);
 	const server = new ApiServer({
 		store,
@@ -119,14 +126,13 @@ export async function startApi(
 		encodeSwagger,
 		unready: () => (problem() === undefined ? unready() : "etcd"),
 	});
-	const https = new HttpsServer(certificates, (request) => api.handle(request));
+	const https = new HttpsServer(certificates, (request) => api.handle(request), DEFAULT_HTTPS_LIMITS, metrics);
 	https.onUpgrade(portForwarding(api, pods));
 	const port = await https.listen(host, options.listen.port).catch(async (error: unknown) => {
 		await close();
 		throw error;
 	});
-	const reachedAt = isWildcard(host) ? "127.0.0.1" : host;
-	address = reachedAt.includes(":") ? `[${reachedAt}]:${port}` : `${reachedAt}:${port}`;
+	address = placeText({ host: isWildcard(host) ? "127.0.0.1" : host, port });
 	return {
 		url: `https://${address}`,
 		port,
@@ -139,6 +145,7 @@ export async function startApi(
 			clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }, undefined, mayWrite),
 		}),
 		lost,
+		expireEvents: (signal) => expireEvents(server, options, signal),
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await yaml.close();
@@ -154,6 +161,10 @@ function certificatesOf(folder: string, host: string, { clock, log }: SystemPort
 		nowMs: clock.wallMs(),
 		warn: (text) => log.warn("Keys were not kept secret", { why: text }),
 	});
+}
+
+function expireEvents({ ports }: ApiServer, { etcd }: ApiOptions, signal: AbortSignal): Promise<void> {
+	return etcd === undefined ? new EventExpiry(ports).run(signal) : Promise.resolve();
 }
 
 function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {

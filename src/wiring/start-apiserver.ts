@@ -1,6 +1,5 @@
 /** The API server in a process of its own: what `up` has of it, and nothing that works by it. */
 import { setMaxListeners } from "node:events";
-import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { asManager } from "../machinery/as-manager.ts";
 import { ContainerLogs } from "../machinery/container-logs.ts";
@@ -77,8 +76,7 @@ export async function startApiserver(options: ApiserverOptions, progress: Progre
 		);
 		const running = [
 			recorder.run(signal),
-			// In etcd they go by their leases.
-			options.etcd === undefined ? new EventExpiry(api.server.ports).run(signal) : Promise.resolve(),
+			api.expireEvents(signal),
 			...own.map((controller) => controller.run(signal)),
 			informers.run(signal),
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

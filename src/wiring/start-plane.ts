@@ -1,7 +1,6 @@
 /** The whole plane in one process: API, controllers, simulated nodes, traffic. */
 import { setMaxListeners } from "node:events";
 import { formatCIDR } from "../api/ip.ts";
-import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { cacheFolder } from "../edge/cache-folder.ts";
 import { writeKubeconfig } from "../edge/kubeconfig-file.ts";
 import { type PodNetwork, PodProber } from "../edge/pod-prober.ts";
@@ -21,10 +20,11 @@ import { bootstrapAccess } from "./bootstrap-access.ts";
 import { checkOptions } from "./check-options.ts";
 import { selectionHint } from "./controller-selection.ts";
 import { type DataPlane, startDataPlane } from "./data-plane.ts";
+import { type Lead, WITHOUT_ELECTION } from "./lead.ts";
 import { networkRanges } from "./network-ranges.ts";
 import { planeLead } from "./plane-lead.ts";
 import { DEFAULT_PLANE_OPTIONS, type PlaneOptions } from "./plane-options.ts";
-import { type PartClients, type RunningApi, startApi } from "./start-api.ts";
+import { type PartClients, type PodAccess, type RunningApi, startApi } from "./start-api.ts";
 import { madeControllers } from "./start-controllers.ts";
 import type { Netns } from "./start-netns.ts";
 import { explained, placeText, refuseSharedFile } from "./start-problems.ts";
@@ -82,7 +82,6 @@ export async function startPlane(
 	const options: PlaneOptions = { ...DEFAULT_PLANE_OPTIONS, cacheFolder: cacheFolder(), ...asked };
 	checkOptions(options);
 	await refuseSharedFile(options);
-	const ranges = networkRanges(options);
 	const system = systemPorts(options.logLevel);
 	const stopping = new AbortController();
 	// Every sleep of every part listens to this one signal; Node warns of more than ten.
@@ -90,25 +89,30 @@ export async function startPlane(
 	let isReady = false;
 	let dataPlane: DataPlane | undefined;
 	let netns: Netns | undefined;
+	let lead: Lead = WITHOUT_ELECTION;
 	const logs = new ContainerLogs(system.metrics);
-	const pods = {
-		logs,
-		async connect(ip: string, podPort: number) {
-			if (dataPlane !== undefined) return dataPlane.dial(ip, podPort, stopping.signal);
-			throw new Error("nothing answers with --network none");
-		},
-	};
-	const api = await startApi(options, ranges, system, () => (isReady ? undefined : "controllers"), pods).catch(
-		explained("--listen", options.listen),
-	);
+	const pods = { logs, connect: dialing(() => dataPlane, stopping.signal) };
+	const api = await startApi(
+		options,
+		networkRanges(options),
+		system,
+		() => (isReady ? undefined : "controllers"),
+		pods,
+	).catch(explained("--listen", options.listen));
 	try {
 		await writeKubeconfig(options.kubeconfig, { server: api.url, ca: api.ca, user: { token: api.token } });
 		progress(`API at ${api.url}`);
 		await Promise.all([bootstrap(api.client), bootstrapAccess(asManager(api.client, "kube-apiserver"))]);
-		const lead = await planeLead(api.client, options, system, progress, signal);
+		lead = await planeLead(api.client, options, system, progress, signal);
 		if (options.network === "netns") netns = await startNetns(options, { ...system, ...api }, progress);
-		const clients = api.partClients(lead.mayWrite);
-		const parts = startParts({ ...api, ...clients }, options, logs, system, netns, stopping.signal);
+		const parts = startParts(
+			{ ...api, ...api.partClients(lead.mayWrite) },
+			options,
+			logs,
+			system,
+			netns,
+			stopping.signal,
+		);
 		const held = lead.hold(stopping.signal).then((why) => {
 			stopping.abort();
 			// Whoever stops a plane does not lose it.
@@ -121,13 +125,7 @@ export async function startPlane(
 		progress(`${counted(options.nodes, "node")}, ${counted(parts.controllers, "controller")}`);
 		const hint = selectionHint(options.controllers);
 		if (hint !== undefined) progress(hint);
-		const hasGateway = dataPlane !== undefined && netns === undefined;
-		const gateway = dataPlane === undefined || !hasGateway ? undefined : await gatewayOf(dataPlane, api, options);
-		if (gateway !== undefined) progress(`Gateway at ${placeText(gateway)}, user ${gateway.user}`);
-		if (dataPlane !== undefined && options.dnsListen !== undefined) {
-			const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
-			progress(`DNS at ${placeText({ ...options.dnsListen, port })}, UDP and TCP`);
-		}
+		const gateway = dataPlane === undefined ? undefined : await openedDoors(dataPlane, api, options, progress);
 		return {
 			url: api.url,
 			kubeconfig: options.kubeconfig,
@@ -145,10 +143,37 @@ export async function startPlane(
 		};
 	} catch (error) {
 		stopping.abort();
+		// Whoever stands by need not wait for what did not start.
+		await lead.release();
 		await api.stop(0);
 		await netns?.stop();
 		throw error;
 	}
+}
+
+/** @param dataPlane Undefined as long as it is not there. */
+function dialing(dataPlane: () => DataPlane | undefined, signal: AbortSignal): PodAccess["connect"] {
+	return async (ip, podPort) => {
+		const found = dataPlane();
+		if (found === undefined) throw new Error("nothing answers with --network none");
+		return found.dial(ip, podPort, signal);
+	};
+}
+
+/** Resolves when the gateway and DNS listen, where there are any. */
+async function openedDoors(
+	dataPlane: DataPlane,
+	api: RunningApi,
+	options: PlaneOptions,
+	progress: Progress,
+): Promise<PlaneGateway | undefined> {
+	// In the nodes' networks `exec` is the way in.
+	const gateway = options.network === "netns" ? undefined : await gatewayOf(dataPlane, api, options);
+	if (gateway !== undefined) progress(`Gateway at ${placeText(gateway)}, user ${gateway.user}`);
+	if (options.dnsListen === undefined) return gateway;
+	const port = await dataPlane.dns.catch(explained("--dns-listen", options.dnsListen));
+	progress(`DNS at ${placeText({ ...options.dnsListen, port })}, UDP and TCP`);
+	return gateway;
 }
 
 const GATEWAY_USER = "sliceplane";
@@ -174,7 +199,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, clientAs, server, port, ca, token }: RunningApi & PartClients,
+	{ client, clientAs, expireEvents, port, ca, token }: RunningApi & PartClients,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
@@ -238,8 +263,7 @@ function startParts(
 		dataPlane?.stopped ?? Promise.resolve(),
 		processes === undefined ? Promise.resolve() : stopped(processes, signal),
 		recorder.run(signal),
-		// In etcd they go by their leases.
-		options.etcd === undefined ? new EventExpiry(server.ports).run(signal) : Promise.resolve(),
+		expireEvents(signal),
 		...[...controllers, fleet].map((part) => part.run(signal)),
 		informers.run(signal),
 	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

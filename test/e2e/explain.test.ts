@@ -19,11 +19,11 @@ interface Fault {
 const service = (name: string, spec: object) => ({ apiVersion: "v1", kind: "Service", metadata: { name }, spec });
 const PORTS = [{ name: "http", port: 80, targetPort: "http" }];
 
-function deployment(name: string) {
+function deployment(name: string, replicas = 1) {
 	const labels = { app: name };
 	const containers = [{ name: "c", image: "example/c", ports: [{ name: "http", containerPort: 8080 }] }];
 	const template = { metadata: { labels }, spec: { containers } };
-	const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+	const spec = { replicas, selector: { matchLabels: labels }, template };
 	return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec };
 }
 
@@ -89,11 +89,98 @@ const FAULTS: readonly Fault[] = [
 			slice(name, { "kubernetes.io/service-name": name }),
 		],
 	},
+	{
+		cause: "workload-scaled-to-zero",
+		objects: (name) => [service(name, { selector: { app: name }, ports: PORTS }), deployment(name, 0)],
+	},
+	{
+		cause: "manual-endpoints-not-ready",
+		objects: (name) => [
+			service(name, { ports: PORTS }),
+			endpoints(name, { notReadyAddresses: [{ ip: "192.0.2.10" }] }),
+		],
+	},
+	{
+		cause: "manual-endpoints-not-ready",
+		objects: (name) => [
+			service(name, { ports: PORTS }),
+			endpoints(name, { addresses: [{ ip: "192.0.2.10" }], notReadyAddresses: [{ ip: "192.0.2.10" }] }),
+		],
+	},
+	{
+		cause: "manual-endpoints-not-ready",
+		objects: (name) => [
+			service(name, { ports: PORTS }),
+			slice(
+				name,
+				{ "kubernetes.io/service-name": name },
+				{ endpoints: [{ addresses: ["192.0.2.10"], conditions: { ready: false } }] },
+			),
+		],
+	},
+	{
+		cause: "headless-label",
+		objects: (name) => [
+			{ ...service(name, { ports: PORTS }), metadata: { name, labels: { "service.kubernetes.io/headless": "" } } },
+			slice(name, { "kubernetes.io/service-name": name }),
+		],
+	},
+	{
+		cause: "headless-label",
+		objects: (name) => [
+			service(name, { ports: PORTS }),
+			slice(name, { "kubernetes.io/service-name": name, "service.kubernetes.io/headless": "" }),
+		],
+	},
+	{
+		cause: "port-name-mismatch",
+		objects: (name) => [
+			service(name, { ports: PORTS }),
+			slice(name, { "kubernetes.io/service-name": name }, { ports: [{ name: "http", port: 8080, protocol: "UDP" }] }),
+		],
+	},
+	{
+		cause: "port-name-mismatch",
+		objects: (name) => [
+			service(name, { ports: [{ port: 5432 }] }),
+			slice(name, { "kubernetes.io/service-name": name }, { ports: undefined }),
+		],
+	},
+	{
+		cause: "port-name-mismatch",
+		objects: (name) => [
+			service(name, { ports: [{ port: 5432 }] }),
+			{ ...endpoints(name, {}), subsets: [{ addresses: [{ ip: "192.0.2.10" }] }] },
+		],
+	},
+	{
+		cause: "port-name-mismatch",
+		objects: (name) => [
+			service(name, { ports: [...PORTS, { name: "grpc", port: 81 }] }),
+			slice(
+				name,
+				{ "kubernetes.io/service-name": name },
+				{
+					ports: [
+						{ name: "http", port: 8080, protocol: "TCP" },
+						{ name: "gprc", port: 8081, protocol: "TCP" },
+					],
+				},
+			),
+		],
+	},
 ];
+
+function endpoints(name: string, addresses: object) {
+	const subsets = [{ ...addresses, ports: [{ name: "http", port: 8080 }] }];
+	return { apiVersion: "v1", kind: "Endpoints", metadata: { name }, subsets };
+}
 
 interface Explained {
 	readonly cause?: { readonly name: string; readonly fix?: { readonly command?: string } };
 	readonly missing: readonly string[];
+	readonly verdict: string;
+	readonly findings: readonly { readonly name: string }[];
 }
 
 describe.skipIf(isMissing)("explain", () => {
@@ -184,6 +271,105 @@ describe.skipIf(isMissing)("explain", () => {
 			(each) => each.cause === undefined,
 			{ what: `${command} did not help` },
 		);
+	});
+
+	test("ends with 3, and claims nothing, where it may not look", async () => {
+		const nobody = await kubeconfigOf("nobody");
+		const one = await explain("svc/fault-0", "--kubeconfig", nobody);
+		expect({ status: one.status, first: one.stdout.split("\n")[0] }).toEqual({
+			status: 3,
+			first: "default/fault-0: unknown (Services were not looked at)",
+		});
+		expect(one.stdout).not.toContain("SP1001");
+		expect(one.stderr).toMatch(/cannot list resource "services"/);
+		const all = await explain("-A", "--kubeconfig", nobody);
+		expect({ status: all.status, stdout: all.stdout.split("\n")[0] }).toEqual({
+			status: 3,
+			stdout: "0 Services: 0 error, 0 warning, 0 unknown, 0 ok",
+		});
+		expect(all.stdout).toContain("Not looked at: Service, Pod,");
+		expect(all.stderr).toContain("sliceplane explain svc -n NAMESPACE looks at those of one");
+	});
+
+	test("tells who may look at one namespace of no right that it did without", async () => {
+		await kubectl(["create", "namespace", "team"]);
+		await kubectl(["create", "rolebinding", "view", "--clusterrole=view", "--user=eve", "-n", "team"]);
+		await kubectl(
+			["apply", "-n", "team", "-f", "-"],
+			JSON.stringify(service("web", { selector: { app: "none" }, ports: PORTS })),
+		);
+		const eve = await kubeconfigOf("eve");
+		const { status, stdout, stderr } = await explain("svc", "-n", "team", "--kubeconfig", eve);
+		expect({ status, first: stdout.split("\n")[0] }).toEqual({
+			status: 1,
+			first: "team/web: error SP1101 selector-matches-no-pods",
+		});
+		expect(stdout).toContain("1 Service: 1 error");
+		expect(stderr.split("\n").filter((line) => line.includes("at the cluster scope"))).toEqual([
+			expect.stringContaining('"nodes"'),
+		]);
+	});
+
+	test.each([
+		["no cluster", ["svc/web", "--kubeconfig", "/none"], /kubeconfig \/none/],
+		["no such context", ["svc/web", "--context", "none"], /none/],
+		["no file", ["svc/web", "-f", "/none.yaml"], /cannot read manifest \/none\.yaml: no such file/],
+	])("ends with 3 where there is %s", async (_what, args, says) => {
+		const { status, stdout, stderr } = await explain(...args);
+		expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
+		expect(stderr).toMatch(says);
+	});
+
+	test("of a removed selector takes away what would come back, too", async () => {
+		const objects = [service("former", { selector: { app: "former" }, ports: PORTS }), deployment("former")];
+		await kubectl(["apply", "-f", "-"], objects.map((object) => JSON.stringify(object)).join("\n---\n"));
+		await kubectl(["wait", "--for=condition=Available", "deployment/former", "--timeout=60s"]);
+		const now = (): Promise<Explained> => explained("svc/former");
+		await eventually(now, ({ verdict }) => verdict === "ok", { what: "the Service was not well" });
+		await kubectl(["patch", "service", "former", "--type=merge", "-p", '{"spec":{"selector":null}}']);
+		const stale = await eventually(now, (each) => each.cause?.name === "stale-endpoints-of-removed-selector", {
+			what: "stale slices were not found",
+		});
+		const { status } = await finished("bash", ["-ec", stale.cause?.fix?.command ?? ""], { env });
+		expect(status).toBe(0);
+		await eventually(now, (each) => each.cause?.name === "no-selector-and-no-manual-endpoints", {
+			what: "endpoints came back",
+		});
+	});
+
+	test("finds Pods that a quota keeps from being made", async () => {
+		const at = (name: string) => ({ name, namespace: "team" });
+		const made = deployment("few");
+		// Paused, so that no controller makes what the quota would refuse.
+		const set = { ...made, metadata: at("few"), spec: { ...made.spec, paused: true } };
+		const refused = {
+			apiVersion: "v1",
+			kind: "Event",
+			metadata: at("few.1"),
+			involvedObject: { apiVersion: "apps/v1", kind: "ReplicaSet", ...at("few-1") },
+			reason: "FailedCreate",
+			message: "exceeded quota: tiny",
+			type: "Warning",
+		};
+		const { uid } = JSON.parse(await kubectl(["create", "-o", "json", "-f", "-"], JSON.stringify(set))).metadata;
+		const owner = [{ apiVersion: "apps/v1", kind: "Deployment", name: "few", uid, controller: false }];
+		const replicaSet = {
+			apiVersion: "apps/v1",
+			kind: "ReplicaSet",
+			metadata: { ...at("few-1"), ownerReferences: owner },
+			spec: { replicas: 0, selector: { matchLabels: { app: "few" } }, template: set.spec.template },
+		};
+		const web = {
+			...service("few", { selector: { app: "few" }, ports: PORTS }),
+			metadata: at("few"),
+		};
+		await kubectl(["apply", "-f", "-"], [replicaSet, refused, web].map((each) => JSON.stringify(each)).join("\n---\n"));
+		const found = await eventually(
+			() => explained("svc/few", "-n", "team"),
+			(each) => each.cause?.name === "pods-not-created",
+			{ what: "the quota was not found" },
+		);
+		expect(JSON.stringify(found.cause)).toContain("FailedCreate: exceeded quota: tiny");
 	});
 
 	test("reads what kubectl prints from stdin, in every form", async () => {

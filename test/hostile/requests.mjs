@@ -85,6 +85,7 @@ const KINDS = {
 			),
 			[413],
 		],
+		["thousands of owners that all control", post("configmaps", controllers(20_000)), [422]],
 		[
 			"thousands of labels that are none",
 			post(
@@ -250,6 +251,8 @@ const KINDS = {
 		["a tag", post("services", "a: !!js/function 'function () {}'", YAML_TYPE), [400, 422]],
 		["two documents", post("services", "a: 1\n---\nb: 2\n", YAML_TYPE), [400]],
 		["a tab", post("services", "metadata:\n\tname: bad", YAML_TYPE), [400]],
+		["many keys", post("services", many(20_000 + size, (i) => `k${i}: v`).join("\n"), YAML_TYPE), [422]],
+		["lines that go on", post("services", `a: "${"\\\n".repeat(20_000 + size)}"`, YAML_TYPE), [400, 413]],
 		["quotes without end", post("services", `a: "${"x".repeat(10_000)}`, YAML_TYPE), [400]],
 		["a sequence", post("services", "- a\n".repeat(1_000), YAML_TYPE), [400]],
 	],
@@ -352,6 +355,8 @@ const KINDS = {
 		["slashes", get("//api///v1//namespaces////none//services/none"), [400, 404]],
 		["a backslash", get(`${NAMESPACE}\\services`), [400, 404]],
 		["a whole URL", get("http://evil.example/api"), [400, 404, 421]],
+		["a whole URL of another scheme", get("ftp://127.0.0.1/api"), [400]],
+		["CONNECT", http("CONNECT", "127.0.0.1:22"), [405]],
 		[
 			"a path of a file",
 			get(pick(["/etc/passwd", "/../../etc/passwd", "/.git/config", "/proc/self/environ"])),
@@ -392,6 +397,13 @@ const KINDS = {
 			http("GET", "/api", { headers: ["Impersonate-Group: system:masters"] }),
 			[400, 403, 500],
 		],
+		["more of a user without a user", http("GET", "/api", { headers: ["Impersonate-Extra-scopes: view"] }), [400]],
+		[
+			"a user behind thousands of headers",
+			http("GET", "/api", { headers: [...many(2_100, () => "x:"), "Impersonate-User: nobody"] }),
+			[431],
+		],
+		["a role that stands for a billion rights", largeRole(1_000), [403]],
 	],
 	lists: (pick, size) => [...longObjects(2_000 + size), ...longChanges(2_000 + size, pick)],
 	plain: (_pick, _size, random) => [
@@ -438,6 +450,24 @@ const KINDS = {
 	],
 };
 
+/** Only one owner may be the controller: each other one is an error. */
+function controllers(count) {
+	const owner = (i) => ({ apiVersion: "v1", kind: "Pod", name: "p", uid: `${i}`, controller: true });
+	return JSON.stringify({ metadata: { name: "bad", ownerReferences: many(count, owner) } });
+}
+
+/** Of somebody who may write roles, and holds none of this. */
+function largeRole(count) {
+	const words = (prefix) => many(count, (i) => `${prefix}${i}`);
+	return http("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles?dryRun=All", {
+		headers: [`Content-Type: ${JSON_TYPE}`, "Impersonate-User: hostile-admin"],
+		body: JSON.stringify({
+			metadata: { name: "bad" },
+			rules: [{ apiGroups: words("g"), resources: words("r"), verbs: words("v") }],
+		}),
+	});
+}
+
 const many = (count, of) => Array.from({ length: count }, (_, index) => of(index));
 const longPorts = (count) => many(count, (i) => ({ name: `p${i}`, port: i + 1 }));
 
@@ -449,6 +479,13 @@ function longObjects(count) {
 	const container = { name: "c", image: "i" };
 	const ports = [{ port: 1 }];
 	const owner = (index) => ({ apiVersion: "v1", kind: "Pod", name: "p", uid: `${index}` });
+	const writer = (index) => ({
+		manager: `m${index}`,
+		operation: index % 2 === 0 ? "Update" : "Apply",
+		apiVersion: "v1",
+		fieldsType: "FieldsV1",
+		fieldsV1: { "f:data": { [`f:k${index}`]: {} } },
+	});
 	const finalizers = many(count, (i) => `example.com/f${i}`);
 	return [
 		["ports", made("services", {}, { spec: { ports: longPorts(count) } })],
@@ -464,6 +501,7 @@ function longObjects(count) {
 			),
 		],
 		["owners", made("configmaps", { ownerReferences: many(count, owner) })],
+		["who wrote the fields", made("configmaps", { managedFields: many(count, writer) })],
 		["finalizers", made("configmaps", { finalizers })],
 		["the same finalizer", made("configmaps", { finalizers: many(count, () => "example.com/f") })],
 	].map(([what, request]) => [what, request, [201]]);

@@ -4,6 +4,7 @@
  *
  *     node test/hostile/send.mjs --kubeconfig PATH --seed 7 --count 1000 --gateway 127.0.0.1:PORT
  */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect as connectPlain } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -20,6 +21,8 @@ const { values } = parseArgs({
 		"at-once": { type: "string", default: "8" },
 		/** So many a second at most; 0: as fast as they are answered. */
 		rate: { type: "string", default: "0" },
+		/** Says when all is made, and begins when something comes on stdin: making them takes a core, too. */
+		hold: { type: "boolean", default: false },
 	},
 });
 
@@ -102,7 +105,7 @@ function answerOf(request) {
 /** Those that take as long as they are let keep nobody waiting. */
 const isSlow = ({ request }) => request.everyMs !== undefined || request.isSilent;
 
-const startedMs = performance.now();
+let startedMs = performance.now();
 /** Milliseconds by kind, of those that do not take their time themselves. */
 const took = new Map();
 let wrong = 0;
@@ -138,6 +141,12 @@ async function sender() {
 	}
 }
 
+if (values.hold) {
+	process.stderr.write("ready\n");
+	await once(process.stdin, "data");
+	process.stdin.destroy();
+	startedMs = performance.now();
+}
 await Promise.all([...slow.map(asked), ...Array.from({ length: Number(values["at-once"]) }, sender)]);
 const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
 process.stdout.write(`${JSON.stringify({ sent: requests.length, wrong, seconds, slowest: slowest(SHOWN) })}\n`);

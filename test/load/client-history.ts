@@ -41,11 +41,16 @@ export class ClientHistory {
 		return Number(this.#logged ?? 0);
 	}
 
+	/** The log begins here: before anybody writes. */
+	async begin(client: ApiClient): Promise<void> {
+		this.#logged ??= (await client.list<ConfigMap>(CONFIG_MAPS, { namespace: NAMESPACE })).resourceVersion;
+	}
+
 	/** Takes down every commit from where the log ends, until the signal or the end of the server. */
 	async follow(client: ApiClient, signal: AbortSignal): Promise<void> {
 		try {
-			this.#logged ??= (await client.list<ConfigMap>(CONFIG_MAPS, { namespace: NAMESPACE })).resourceVersion;
-			for await (const { events, through } of batchesAfter(client, this.#logged, signal)) {
+			await this.begin(client);
+			for await (const { events, through } of batchesAfter(client, this.#logged ?? "", signal)) {
 				for (const { revision, ...change } of events) this.#log.push({ revision, changes: [change] });
 				this.#logged = String(through);
 			}

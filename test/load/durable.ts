@@ -59,6 +59,7 @@ async function killedRound(
 	const { signal, abort } = stopping();
 	// What was there before the kill is there now, or was read to be so.
 	await history.read(`start of round ${round}`, client, history.places(`${round - 1}-`));
+	await history.begin(client);
 	const clients = [
 		history.follow(client, signal),
 		...numbered(WATCHERS, (watcher) => history.watch(`watcher ${round}.${watcher}`, client, signal)),

@@ -6,6 +6,7 @@ import { finished, type RunningPlane } from "../e2e/plane.ts";
 import { send } from "../e2e/raw-requests.ts";
 
 const SENDER = path.join(path.dirname(fileURLToPath(import.meta.url)), "../hostile/send.mjs");
+const ROLE_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
 const SERVICES = "/api/v1/namespaces/default/services";
 /** Kinds that the requests try to make or change. */
 const LOOKED_AT = ["services", "endpoints", "configmaps", "pods", "secrets"];
@@ -20,6 +21,12 @@ export interface HostileRun {
 export async function keepService(plane: RunningPlane): Promise<void> {
 	const body = JSON.stringify({ metadata: { name: "kept" }, spec: { ports: [{ port: 80 }] } });
 	await send(plane, { method: "POST", path: SERVICES, body, contentType: "application/json" });
+	const admin = JSON.stringify({
+		metadata: { name: "hostile-admin" },
+		subjects: [{ kind: "User", name: "hostile-admin" }],
+		roleRef: { kind: "ClusterRole", name: "admin" },
+	});
+	await send(plane, { method: "POST", path: ROLE_BINDINGS, body: admin, contentType: "application/json" });
 }
 
 export async function sentHostile(plane: RunningPlane, seed: number, count: number): Promise<HostileRun> {

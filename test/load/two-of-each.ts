@@ -164,6 +164,7 @@ class Rounds {
 
 	async round(round: number): Promise<void> {
 		if (round === 1) await this.#begin();
+		await this.#history.begin(this.#cluster.clients[0]);
 		const victim = this.#choose(this.#cluster.members);
 		const survivor = this.#cluster.clientBeside(victim);
 		const over = new AbortController();

@@ -1,7 +1,7 @@
 /** One server-side apply, without its transport: merge, remove what is given up, find out who objects. */
 import { deepEqual } from "../../kernel/json.ts";
 import { compare } from "./compare.ts";
-import { difference, EMPTY_SET, type FieldSet, intersection, union, withoutSubtrees } from "./field-set.ts";
+import { difference, EMPTY_SET, type FieldSet, intersection, union, unionOf, withoutSubtrees } from "./field-set.ts";
 import { checkedFields, givenFields } from "./given-fields.ts";
 import {
 	isSameOwner,
@@ -83,7 +83,7 @@ function pruned(shape: ApplyShape, object: unknown, owners: Owners, last: FieldS
 	const fieldsIn = (value: unknown): FieldSet => (value === undefined ? EMPTY_SET : named(givenFields(shape, value)));
 	const all = fieldsIn(object);
 	const lastNamed = named(last);
-	const owned = named(owners.reduce((set, { fieldsV1 }) => union(set, fieldsV1), EMPTY_SET));
+	const owned = named(unionOf(owners.map(({ fieldsV1 }) => fieldsV1)));
 	const withoutLast = withoutFields(shape, object, lastNamed);
 	const withOwned = withoutFields(shape, object, difference(all, union(fieldsIn(withoutLast), owned)));
 	return withoutFields(shape, object, intersection(difference(all, fieldsIn(withOwned)), lastNamed));

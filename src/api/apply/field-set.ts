@@ -160,6 +160,19 @@ export function union(a: FieldSet, b: Fields): FieldSet {
 	return changed<Fields>(a, b, isMember(a) || isMember(b), union);
 }
 
+/** In pairs, pairs of pairs and so on: one by one, each would be added to all that came before. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+	let left = sets;
+	while (left.length > 1) {
+		const pairs: FieldSet[] = [];
+		for (let index = 0; index < left.length; index += 2) {
+			pairs.push(union(left[index] ?? EMPTY_SET, left[index + 1] ?? EMPTY_SET));
+		}
+		left = pairs;
+	}
+	return left[0] ?? EMPTY_SET;
+}
+
 /** Keeps what is in `a` and not in `b`, path by path. */
 export function difference(a: FieldSet, b: Fields): FieldSet {
 	if (a === EMPTY_SET || b === EMPTY_SET) return a;

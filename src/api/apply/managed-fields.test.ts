@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { withFewUpdaters } from "./ancient-changes.ts";
 import { pathSet } from "./field-set.ts";
-import { entriesOf, type Owners, ownership, ownersOf, sameOwners } from "./managed-fields.ts";
+import { entriesOf, type Owners, type Ownership, ownership, ownersOf, sameOwners } from "./managed-fields.ts";
 
 const fields = pathSet(["f:a"]);
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, "0")}Z`;
@@ -90,6 +90,31 @@ describe("more than ten updaters", () => {
 		]);
 		const ancient = kept.find(({ manager }) => manager === "ancient-changes");
 		expect([Object.keys(ancient?.fieldsV1 ?? {}), ancient?.time]).toEqual([["f:m0", "f:m1", "f:m2"], at(2)]);
+	});
+
+	test("are each looked at a few times only, however many there are", () => {
+		let looks = 0;
+		const owners = Array.from({ length: 2_000 }, (_, index) => {
+			const { operation, ...rest } = updater(`m${index}`, index);
+			return Object.defineProperty({ ...rest }, "operation", {
+				get: () => {
+					looks++;
+					return operation;
+				},
+			}) as Ownership;
+		});
+		expect(withFewUpdaters(owners)).toHaveLength(10);
+		expect(looks / owners.length).toBeLessThan(10);
+	});
+
+	test("lose nothing when the entry of what is ancient is younger than they are", () => {
+		const owners = [
+			...Array.from({ length: 11 }, (_, index) => updater(`m${index}`, index)),
+			updater("ancient-changes", 5),
+		];
+		const kept = withFewUpdaters(owners);
+		const owned = kept.flatMap(({ fieldsV1 }) => Object.keys(fieldsV1));
+		expect(owned.sort()).toEqual(owners.flatMap(({ fieldsV1 }) => Object.keys(fieldsV1)).sort());
 	});
 
 	test("stay when no two are of one version, and appliers do not count", () => {

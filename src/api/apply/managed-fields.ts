@@ -44,7 +44,7 @@ export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Ow
 }
 
 /** The same for the same owner. */
-function ownerText({ operation, manager = "", subresource = "", apiVersion }: Owner): string {
+export function ownerText({ operation, manager = "", subresource = "", apiVersion }: Owner): string {
 	return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
 
@@ -116,12 +116,11 @@ export function sameOwners(
 	if (a === b) return true;
 	const [ownersA, ownersB] = [ownersOf(a), ownersOf(b)];
 	if (ownersA === undefined || ownersB === undefined || ownersA.length !== ownersB.length) return false;
-	return ownersA.every((one) =>
-		ownersB.some(
-			(other) =>
-				isSameOwner(one, other) && one.apiVersion === other.apiVersion && deepEqual(one.fieldsV1, other.fieldsV1),
-		),
-	);
+	const byOwner = new Map(ownersB.map((other) => [ownerText(other), other]));
+	return ownersA.every((one) => {
+		const other = byOwner.get(ownerText(one));
+		return one.apiVersion === other?.apiVersion && deepEqual(one.fieldsV1, other.fieldsV1);
+	});
 }
 
 /** The owners with other fields each; who is left with none is gone. The same owners when nothing changes. */

@@ -58,7 +58,7 @@ function untracked(ignored: FieldSet): FieldSet {
  */
 export function trackUpdate(owners: Owners, live: unknown, next: unknown, writer: Writer): Owners {
 	const found = compareLoosely(writer.shape, live, next, untracked(writer.ignored));
-	if (found === undefined) return owners;
+	if (found === undefined) return withFewUpdaters(owners);
 	const { written, removed } = found;
 	const { manager, apiVersion, subresource } = writer;
 	const self: Owner = { manager, operation: "Update", apiVersion, subresource };

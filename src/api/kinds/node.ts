@@ -3,7 +3,7 @@
 import { deepEqual } from "../../kernel/json.ts";
 import { repeatedIndexes } from "../../kernel/order.ts";
 import { age } from "../age.ts";
-import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { parseLenientCIDR } from "../ip.ts";
 import { validateLegacyCIDR } from "../ip-validation.ts";
 import { invalids } from "../metadata-validation.ts";
@@ -114,9 +114,8 @@ function validateEffect(field: string, effect: string): readonly FieldError[] {
 }
 
 function repeatedTaint(field: string, { key, value = "", effect, timeAdded }: Taint): FieldError {
-	const shown = JSON.stringify({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
-	const detail = "taints must be unique by key and effect pair";
-	return { type: "Duplicate", field, body: `Duplicate value: ${shown}: ${detail}` };
+	const shown = { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null };
+	return duplicate(field, shown, "taints must be unique by key and effect pair");
 }
 
 function validateUpdate(next: Node, stored: Node): readonly FieldError[] {
@@ -127,8 +126,7 @@ function validateUpdate(next: Node, stored: Node): readonly FieldError[] {
 		...validate(next),
 		...addresses.flatMap((address, index): readonly FieldError[] => {
 			if (!repeated.has(index)) return [];
-			const shown = JSON.stringify({ Type: address.type, Address: address.address });
-			return [{ type: "Duplicate", field: `status.addresses[${index}]`, body: `Duplicate value: ${shown}` }];
+			return [duplicate(`status.addresses[${index}]`, { Type: address.type, Address: address.address })];
 		}),
 		...(podCIDRs.length > 0 && !deepEqual(podCIDRs, next.spec?.podCIDRs ?? [])
 			? [forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid')]

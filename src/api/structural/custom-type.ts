@@ -20,7 +20,7 @@ import { shapeOfResource } from "./apply-shape.ts";
 import { decodeCustom } from "./custom-decode.ts";
 import { scaleRulesOf } from "./custom-scale.ts";
 import { customTable } from "./custom-table.ts";
-import { withSchemaDefaults } from "./defaults.ts";
+import { withManySchemaDefaults, withSchemaDefaults } from "./defaults.ts";
 import { findAll, type JsonPath, parseJsonPath } from "./json-path.ts";
 import { pruned } from "./prune.ts";
 import { newProblems } from "./ratchet.ts";
@@ -122,7 +122,8 @@ function storedFormOf(
 	};
 	return {
 		// What is read may have been written under an older schema.
-		fromStored: (object) => withSchemaDefaults(pruned(inVersion(object, version.name), schema), schema) as KubeObject,
+		fromStored: (object) =>
+			withManySchemaDefaults(pruned(inVersion(object, version.name), schema), schema) as KubeObject,
 		toStored: (object) => inVersion(object, storage),
 	};
 }

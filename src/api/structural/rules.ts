@@ -3,8 +3,16 @@
  * they fail. What evaluates them comes from outside, as {@link RuleCompiler}.
  */
 import { isObject, ownValue } from "../../kernel/json.ts";
-import { type FieldError, type FieldErrorType, forbidden, invalid, notSupported, required } from "../field-error.ts";
-import { withSchemaDefaults } from "./defaults.ts";
+import {
+	duplicate,
+	type FieldError,
+	type FieldErrorType,
+	forbidden,
+	invalid,
+	notSupported,
+	required,
+} from "../field-error.ts";
+import { withManySchemaDefaults } from "./defaults.ts";
 import { fieldNames, parseJsonPath } from "./json-path.ts";
 import { schemaOf } from "./prune.ts";
 import { counterpart } from "./ratchet.ts";
@@ -54,7 +62,7 @@ function defaultsBelow(schema: SchemaProps, path: string, compiler: RuleCompiler
 	const broken =
 		schema.default === undefined
 			? []
-			: ruleProblems(withSchemaDefaults(schema.default, schema), undefined, schema, compiler, []);
+			: ruleProblems(withManySchemaDefaults(schema.default, schema), undefined, schema, compiler, []);
 	return [
 		...broken.map(({ error }) => ({ ...error, field: `${path}.default.${error.field}`.replace(/\.(?:<nil>)?$/, "") })),
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
@@ -251,7 +259,7 @@ function errorOf(rule: RuleProps, field: string, self: unknown, text: string): F
 		case "FieldValueRequired":
 			return required(place, text);
 		case "FieldValueDuplicate":
-			return { type: "Duplicate", field: place, body: `Duplicate value: ${JSON.stringify(shownType(self))}` };
+			return duplicate(place, shownType(self));
 		default:
 			return invalid(place, shownType(self), text);
 	}

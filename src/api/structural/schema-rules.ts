@@ -5,7 +5,7 @@
  */
 import { deepEqual } from "../../kernel/json.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
-import { memberOf, withSchemaDefaults } from "./defaults.ts";
+import { memberOf, withManySchemaDefaults } from "./defaults.ts";
 import { listRuleErrors } from "./list-rules.ts";
 import { compilePattern } from "./pattern.ts";
 import { pruned } from "./prune.ts";
@@ -266,7 +266,7 @@ function ownDefaultErrors(schema: SchemaProps, field: string): readonly FieldErr
 	if (pruned(schema.default, schema, {}, "x", isResource) !== schema.default) {
 		return [invalid(field, schema.default, "must not have unknown fields")];
 	}
-	return schemaProblems(withSchemaDefaults(schema.default, schema), schema).map(({ error }) => {
+	return schemaProblems(withManySchemaDefaults(schema.default, schema), schema).map(({ error }) => {
 		const place = error.field === "" || error.field === "<nil>" ? field : `${field}.${error.field}`;
 		return { ...error, field: place };
 	});

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze } from "../../kernel/json.ts";
 import { customTable } from "./custom-table.ts";
-import { withSchemaDefaults } from "./defaults.ts";
+import { withManySchemaDefaults, withSchemaDefaults } from "./defaults.ts";
 import { fitsFormat } from "./formats.ts";
 import { findAll, parseJsonPath } from "./json-path.ts";
 import { pruned } from "./prune.ts";
@@ -94,6 +94,18 @@ describe("withSchemaDefaults()", () => {
 	test("keeps the very object when there is nothing to fill in", () => {
 		const value = deepFreeze({ ...none, list: [{ k: "y" }] });
 		expect(withSchemaDefaults(value, schema)).toBe(value);
+	});
+
+	test("fill in no more than an object may have, and leave the rest of what is stored as it is", () => {
+		const texts = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`p${index}`, { default: "x" }]));
+		const many: SchemaProps = { type: "array", items: { type: "object", properties: texts } };
+		const items = Array.from({ length: 50_000 }, () => ({}));
+		expect(() => withSchemaDefaults(items, many)).toThrow(
+			"Request entity too large: limit is 1572864 characters of defaults that the schema fills in",
+		);
+		const shown = withManySchemaDefaults(items, many);
+		expect(JSON.stringify(shown).length).toBeLessThan(1_572_864 + 150_001);
+		expect(shown).toHaveLength(50_000);
 	});
 });
 

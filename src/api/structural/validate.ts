@@ -137,8 +137,7 @@ class SchemaValidator {
 	#enum(value: unknown, schema: SchemaProps, path: readonly PathStep[]): void {
 		const { enum: allowed } = schema;
 		if (allowed === undefined || allowed.some((each) => deepEqual(each, value))) return;
-		const texts = allowed.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
-		this.#add(path, notSupported(pathText(path), value, texts));
+		this.#add(path, notSupported(pathText(path), value, enumTexts(allowed)));
 	}
 
 	#object(value: Record<string, unknown>, schema: SchemaProps, path: readonly PathStep[], isRoot: boolean): void {
@@ -283,6 +282,16 @@ export function listTypeProblems(value: unknown, schema: SchemaProps, path: read
 		const inner = schemaOf(schema, key) ?? additional;
 		return inner === undefined ? [] : listTypeProblems(value[key], inner, [...path, key]);
 	});
+}
+
+const enumTextsOf = new WeakMap<object, readonly string[]>();
+
+/** Once for all items of a list that are none of them. */
+function enumTexts(allowed: readonly unknown[]): readonly string[] {
+	const texts =
+		enumTextsOf.get(allowed) ?? allowed.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
+	enumTextsOf.set(allowed, texts);
+	return texts;
 }
 
 function repeated(value: readonly unknown[], schema: SchemaProps, path: readonly PathStep[]): Problem[] {

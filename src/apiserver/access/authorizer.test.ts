@@ -145,4 +145,26 @@ describe("rights that change", () => {
 		expect(await statusOf("/api/v1/namespaces/kube-system")).toBe(403);
 		expect(await statusOf("/api/v1/namespaces")).toBe(403);
 	});
+
+	test("whoever may list one object may ask for a list of it alone", async () => {
+		const metadata = { name: "one" };
+		const rules = [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["one"], verbs: ["list", "watch"] }];
+		await server.request("POST", `${Rbac}/namespaces/default/roles`, { body: { metadata, rules } });
+		const roleRef = { kind: "Role", name: "one" };
+		const subjects = [{ kind: "User", name: "bob" }];
+		await server.request("POST", `${Rbac}/namespaces/default/rolebindings`, { body: { metadata, roleRef, subjects } });
+		const asked = async (query: string): Promise<number> => {
+			const path = `/api/v1/namespaces/default/configmaps${query}`;
+			return (await server.request("GET", path, { headers: { "impersonate-user": "bob" } })).status;
+		};
+		expect(await asked("?fieldSelector=metadata.name%3Done")).toBe(200);
+		expect(await asked("?fieldSelector=metadata.namespace%3Ddefault,metadata.name%3D%3Done&limit=1")).toBe(200);
+		const headers = { "impersonate-user": "bob" };
+		const path = "/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3Done";
+		const watch = await server.watch(path, { headers });
+		watch.close();
+		for (const query of ["", "?fieldSelector=metadata.name%3Dtwo", "?fieldSelector=metadata.name!%3Done"]) {
+			expect(await asked(query)).toBe(403);
+		}
+	});
 });

@@ -85,8 +85,9 @@ export class Authorizer {
 	/** @throws {ApiError} `Forbidden` */
 	authorize(user: User, { verb, type, name, subresource, ...access }: Access): void {
 		const { group, plural } = type;
-		// A namespace is a thing of its own place: who may read all in it may read it.
-		const namespace = group === "" && plural === "namespaces" && name !== "" ? name : access.namespace;
+		// A namespace is a thing of its own place: who may read all in it may read it, but not list it.
+		const isPlace = group === "" && plural === "namespaces" && name !== "" && verb !== "list" && verb !== "watch";
+		const namespace = isPlace ? name : access.namespace;
 		const question = { kind: "resource", verb, group, plural, subresource, namespace, name } as const;
 		const { allowed, reason } = this.decide(user, question);
 		if (allowed) return;

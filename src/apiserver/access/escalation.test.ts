@@ -30,6 +30,15 @@ async function saidTo(request: Promise<TestResponse>): Promise<string> {
 }
 
 describe("an administrator of a namespace", () => {
+	test("is refused a small rule that stands for a billion rights, in a few lines", async () => {
+		const words = (prefix: string): string[] => Array.from({ length: 1_000 }, (_, index) => `${prefix}${index}`);
+		const rules = [{ verbs: words("v"), apiGroups: words("g"), resources: words("r") }];
+		const said = await saidTo(server.request("POST", ROLES, { body: { metadata: { name: "x" }, rules }, ...asAnn }));
+		expect(said).toMatch(/^403 .*not currently held:\n{APIGroups:\["g0"\]/);
+		expect(said).toMatch(/\nthe rules stand for too many rights to look at each of them: split the role/);
+		expect(said.length).toBeLessThan(70_000);
+	});
+
 	test.each([
 		["a role of rights that are held", ROLES, { metadata: { name: "x" }, rules: PODS }, /^201 $/],
 		["a role of other rights", ROLES, { metadata: { name: "x" }, rules: NODES }, new RegExp(MORE)],

@@ -3,7 +3,7 @@ import { forbiddenFor, notFound } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import type { ClusterRole, PolicyRule, RoleBinding } from "../../api/types/rbac.ts";
 import { deepEqual } from "../../kernel/json.ts";
-import { listText, missingRights } from "../../plan/access/missing-rights.ts";
+import { holdsAll, listText, type MissingRights, missingRights } from "../../plan/access/missing-rights.ts";
 import type { ServerPorts, Target, User } from "../ports.ts";
 import { MASTERS_GROUP } from "../users.ts";
 
@@ -56,7 +56,7 @@ function requireHeldRules(
 	requireHeld(ports, { type, namespace }, user, name, next.rules ?? []);
 	if (next.aggregationRule === undefined && stored?.aggregationRule === undefined) return;
 	const { rules } = ports.authorizer.rules(user, namespace);
-	if (missingRights(rules, EVERYTHING).length === 0) return;
+	if (holdsAll(rules, EVERYTHING)) return;
 	throw forbiddenFor(type, name, "must have cluster-admin privileges to use the aggregationRule");
 }
 
@@ -89,9 +89,16 @@ function requireHeld(
 ): void {
 	const { rules, problems } = authorizer.rules(user, namespace);
 	const missing = missingRights(rules, wanted);
-	if (missing.length === 0) return;
+	if (missing.texts.length === 0 && !missing.isCut) return;
 	const who = `user ${JSON.stringify(user.name)} (groups=${listText(user.groups)})`;
-	const why = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
+	const why = `${who} is attempting to grant RBAC permissions not currently held:\n${linesOf(missing).join("\n")}`;
 	const also = problems.length === 0 ? "" : `; resolution errors: [${problems.join(", ")}]`;
 	throw forbiddenFor(type, name, `${why}${also}`);
+}
+
+/** A real server lists all of them, however many. */
+function linesOf({ texts, more, isCut }: MissingRights): readonly string[] {
+	if (!isCut) return more === 0 ? texts : [...texts, `and ${more} more`];
+	const rest = "the rules stand for too many rights to look at each of them: split the role into smaller ones";
+	return [...texts, ...(more === 0 ? [] : [`and ${more} more`]), rest];
 }

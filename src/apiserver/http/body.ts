@@ -8,9 +8,10 @@ import type { HttpRequest } from "./message.ts";
 export interface BodyCodecs {
 	/**
 	 * @param repeated When given, keys that come twice are no fault: their paths are added here.
-	 * @throws {ApiError} `BadRequest`, with line and column.
+	 * @param who Has turns of their own among those whose texts are long.
+	 * @throws {ApiError} `BadRequest`, with line and column; `RequestEntityTooLarge`, `TooManyRequests`
 	 */
-	readonly parseYaml: (text: string, repeated?: string[]) => Promise<unknown>;
+	readonly parseYaml: (text: string, repeated?: string[], who?: string) => Promise<unknown>;
 	/** The `k8s\0` envelope. @throws {ApiError} `BadRequest` */
 	readonly decodeProtobuf: (bytes: Uint8Array, expected: TypeMeta) => Promise<unknown>;
 }

@@ -164,7 +164,7 @@ export class HttpApi {
 			server,
 			hub: this.#hub,
 			encoded: this.#encoded,
-			codecs: this.#ports.codecs,
+			codecs: codecsOf(user, this.#ports.codecs),
 			logs: this.#ports.logs,
 			accountTokens: this.#ports.accountTokens,
 			userOfToken: (token: string, audiences?: readonly string[]) =>
@@ -215,6 +215,11 @@ export class HttpApi {
 			...(warnings.size > 0 ? { warning: warningHeaders(warnings) } : {}),
 		};
 	}
+}
+
+/** Whoever sends long texts keeps nobody waiting but themselves. */
+function codecsOf({ name }: User, codecs: BodyCodecs): BodyCodecs {
+	return { ...codecs, parseYaml: (text, repeated) => codecs.parseYaml(text, repeated, name) };
 }
 
 /** Reads that say how new the state must be are content with that; pages go on in what another server may have cut. */

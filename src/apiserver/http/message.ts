@@ -16,6 +16,8 @@ export interface HttpRequest {
 	readonly query: URLSearchParams;
 	/** By lower-case name. */
 	header(name: string): string | undefined;
+	/** One for each header of that name, by lower-case name. Absent: no name comes twice. */
+	headerValues?(name: string): readonly string[];
 	/** All of them, by lower-case name; only for passing them on. */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 	/** Of the connection. `untrusted`: by nobody that this server believes. Absent: the client has sent none. */

@@ -1,6 +1,7 @@
 /** Requests for resources: from method, path and query to a verb, and from its result to a response. */
 
 import type { DiscoveredType } from "../../api/discovery.ts";
+import { selectedName } from "../../api/field-selector.ts";
 import { apiVersionOf, type ResourceType } from "../../api/resource.ts";
 import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
@@ -71,7 +72,9 @@ export async function handleResource(
 	context: RequestContext,
 ): Promise<HttpResponse> {
 	const verb = verbOf(request, path);
-	ports.server.ports.authorizer.authorize(context.user, { verb, ...path, type: { ...path, kind: "" } });
+	const isRead = verb === "list" || verb === "watch";
+	const name = isRead ? selectedName(request.query.get("fieldSelector") ?? "") : path.name;
+	ports.server.ports.authorizer.authorize(context.user, { verb, ...path, name, type: { ...path, kind: "" } });
 	const review = reviewTypeOf(path.group, path.version, path.plural);
 	if (review !== undefined) return handleReview(ports, request, path, review, context);
 	const type = ports.server.typeOf(path);

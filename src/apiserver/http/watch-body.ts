@@ -62,9 +62,13 @@ function opened({ store, hub }: WatchPorts, key: GroupKey, sink: FrameSink, star
 	const cursor = start.after ?? store.revision;
 	const watcher = hub.add(key, sink, cursor);
 	if (cursor < store.view.compacted) hub.expire(watcher, store.view.compacted);
-	if (start.sendsInitialEvents) for (const frame of watcher.group.initialFrames()) watcher.write(frame);
-	if (start.marksInitialEventsEnd) watcher.write(key.encoding.bookmark(cursor, true));
+	watcher.begin(firstFrames(watcher, key, start));
 	return watcher;
+}
+
+function* firstFrames({ group, cursor }: Watcher, { encoding }: GroupKey, start: WatchStart): Iterable<Uint8Array> {
+	if (start.sendsInitialEvents) yield* group.initialFrames();
+	if (start.marksInitialEventsEnd) yield encoding.bookmark(cursor, true);
 }
 
 /** Bookmarks while the watch lives. Resolves with true when its time is over, with false when it was closed. */
@@ -97,7 +101,7 @@ async function endInTime(
 /** Only when every event up to the revision has been sent. */
 function bookmark({ hub, store }: WatchPorts, watcher: Watcher): void {
 	hub.serve(watcher);
-	if (watcher.isBlocked || watcher.isClosed || watcher.cursor < store.revision) return;
+	if (watcher.isBlocked || watcher.isClosed || !watcher.hasBegun() || watcher.cursor < store.revision) return;
 	watcher.write(watcher.group.encoding.bookmark(watcher.cursor, false));
 }
 

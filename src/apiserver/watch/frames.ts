@@ -61,12 +61,16 @@ export class WatchGroup {
 		return made;
 	}
 
-	/** ADDED frames of everything that is selected now. */
-	initialFrames(): Uint8Array[] {
+	/** ADDED frames of everything that is selected now; each is made when it is asked for. */
+	initialFrames(): Iterable<Uint8Array> {
 		const prefix = this.#selection.namespace === "" ? "" : `${this.#selection.namespace}/`;
 		const range = this.#space.range({ prefix, filter: ({ object }) => this.#selection.matches(object) });
 		const objects: readonly KubeObject[] = range.kind === "range" ? range.entries.map(({ object }) => object) : [];
-		return objects.map((object) => this.#encoding.event({ type: "ADDED", object: this.#selection.shown(object) }));
+		return this.#added(objects);
+	}
+
+	*#added(objects: readonly KubeObject[]): Iterable<Uint8Array> {
+		for (const object of objects) yield this.#encoding.event({ type: "ADDED", object: this.#selection.shown(object) });
 	}
 
 	#make(cursor: Revision, revision: Revision): FrameBatch {

@@ -31,6 +31,8 @@ export class Watcher {
 	cursor: Revision;
 	isBlocked = false;
 	isClosed = false;
+	/** What goes before all that commits bring. */
+	#first: Iterator<Uint8Array> | undefined;
 
 	constructor(group: WatchGroup, sink: FrameSink, cursor: Revision) {
 		this.group = group;
@@ -40,6 +42,22 @@ export class Watcher {
 
 	write(bytes: Uint8Array): void {
 		this.isBlocked = !this.sink.write(bytes);
+	}
+
+	/** Writes as much as the socket takes; the rest goes when it drains. */
+	begin(frames: Iterable<Uint8Array>): void {
+		this.#first = frames[Symbol.iterator]();
+		this.hasBegun();
+	}
+
+	/** Whether the first frames are out; goes on with them while there is room. */
+	hasBegun(): boolean {
+		while (this.#first !== undefined && !this.isBlocked) {
+			const next = this.#first.next();
+			if (next.done === true) this.#first = undefined;
+			else this.write(next.value);
+		}
+		return this.#first === undefined;
 	}
 
 	/** Writes until the socket is full; the cursor then stands at the last revision that went out whole. */
@@ -125,6 +143,7 @@ export class WatchHub {
 
 	/** Sends what a watcher has missed; called when its socket takes data again. */
 	serve(watcher: Watcher): void {
+		if (!watcher.hasBegun()) return;
 		while (!watcher.isClosed && !watcher.isBlocked && watcher.cursor < this.#store.revision) {
 			const batch = watcher.group.read(watcher.cursor, this.#store.revision);
 			if (batch.kind === "compacted") {

@@ -39,7 +39,7 @@ export type ParsedManifests = { readonly kind: "ok"; readonly documents: readonl
 export async function parseYaml(text: string, repeated?: string[]): Promise<ParsedYaml> {
 	const json = parsedJson(text);
 	if (json !== undefined) return { kind: "ok", value: json };
-	const read = await documentsOf(text, repeated === undefined);
+	const read = await documentsOf(text);
 	if (read.kind === "malformed") return read;
 	const [document, second] = read.documents;
 	if (second !== undefined) {
@@ -48,7 +48,7 @@ export async function parseYaml(text: string, repeated?: string[]): Promise<Pars
 	}
 	if (document === undefined) return { kind: "ok", value: null };
 	if (repeated !== undefined) repeated.push(...repeatedKeys(document.contents));
-	return plainData(document, read.lines);
+	return plainData(document, read.lines, repeated !== undefined);
 }
 
 /** The documents of a manifest file, empty ones left out. Each must be an object; a List is one document. */
@@ -93,7 +93,7 @@ interface Documents {
 	readonly lines: LineCounter;
 }
 
-async function documentsOf(text: string, uniqueKeys = true): Promise<Documents | Malformed> {
+async function documentsOf(text: string): Promise<Documents | Malformed> {
 	const { Composer, LineCounter, Parser } = await import("yaml");
 	const lines = new LineCounter();
 	const tokens = [...new Parser(lines.addNewLine).parse(text)];
@@ -103,7 +103,8 @@ async function documentsOf(text: string, uniqueKeys = true): Promise<Documents |
 		const { line, col } = lines.linePos(deep.offset);
 		return malformed(line, col, "exceeded max depth");
 	}
-	const options = { version: "1.1", customTags: withoutForeignTypes, logLevel: "error", uniqueKeys } as const;
+	// The composer would hold each key against all before it: see `repeatedKey`.
+	const options = { version: "1.1", customTags: withoutForeignTypes, logLevel: "error", uniqueKeys: false } as const;
 	const composer = new Composer(options);
 	return { kind: "ok", documents: [...composer.compose(tokens)], lines };
 }
@@ -120,6 +121,27 @@ function repeatedKeys(node: unknown, path = ""): string[] {
 		seen.add(key);
 		return [...(isRepeated ? [below] : []), ...repeatedKeys(item.value, below)];
 	});
+}
+
+/** Where the first key is that its map had before. */
+function repeatedKey(node: unknown): number | undefined {
+	if (typeof node !== "object" || node === null || !("items" in node) || !Array.isArray(node.items)) return undefined;
+	const seen = new Set<unknown>();
+	for (const item of node.items as readonly unknown[]) {
+		const [key, value] = isPair(item) ? [item.key, item.value] : [undefined, item];
+		// Of keys that are no scalars each is another.
+		if (isObject(key) && "value" in key) {
+			if (seen.has(key["value"])) return startOfNode(key);
+			seen.add(key["value"]);
+		}
+		const deeper = repeatedKey(key) ?? repeatedKey(value);
+		if (deeper !== undefined) return deeper;
+	}
+	return undefined;
+}
+
+function startOfNode({ range }: { readonly range?: unknown }): number {
+	return Array.isArray(range) ? Number(range[0]) : 0;
 }
 
 function isPair(item: unknown): item is { readonly key: unknown; readonly value: unknown } {
@@ -141,8 +163,13 @@ function withoutForeignTypes(tags: Tags): Tags {
 	return tags.filter((tag) => typeof tag === "string" || (!FOREIGN_TYPES.has(tag.tag) && tag.format !== "TIME"));
 }
 
-function plainData(document: Document.Parsed, lines: LineCounter): ParsedYaml {
+function plainData(document: Document.Parsed, lines: LineCounter, mayRepeat = false): ParsedYaml {
 	const [error] = document.errors;
+	const repeatedAt = mayRepeat ? undefined : repeatedKey(document.contents);
+	if (repeatedAt !== undefined && (error === undefined || repeatedAt < error.pos[0])) {
+		const { line, col } = lines.linePos(repeatedAt);
+		return malformed(line, col, "Map keys must be unique");
+	}
 	if (error !== undefined) {
 		const { line, col } = lines.linePos(error.pos[0]);
 		return malformed(line, col, error.message);

@@ -1,12 +1,13 @@
-/** Explanations as JUnit's XML: a test case for each Service, which fails when something is in the way. */
+/** Explanations as JUnit's XML: a test case for each Service, which fails for errors, and is skipped where nobody looked. */
 import { xmlText } from "../../kernel/xml.ts";
 import type { Explanation } from "../explain.ts";
-import { type Finding, shownSeverity } from "../finding.ts";
+import type { Finding } from "../finding.ts";
 import { evidenceText } from "../render.ts";
 
 export function explainJunit(all: readonly Explanation[]): string {
-	const failures = all.filter((each) => shownSeverity(each) === "error").length;
-	const counts = `tests="${all.length}" failures="${failures}" errors="0" skipped="0"`;
+	const failures = all.filter(({ verdict }) => verdict === "error").length;
+	const skipped = all.filter(({ verdict }) => verdict === "unknown").length;
+	const counts = `tests="${all.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
 	return [
 		'<?xml version="1.0" encoding="UTF-8"?>',
 		`<testsuites ${counts}>`,
@@ -18,7 +19,7 @@ export function explainJunit(all: readonly Explanation[]): string {
 	].join("\n");
 }
 
-function testCase({ service, findings }: Explanation): string {
+function testCase({ service, verdict, unknown = "", findings }: Explanation): string {
 	const slash = service.indexOf("/");
 	const names = `classname="${xmlText(service.slice(0, slash))}" name="${xmlText(service.slice(slash + 1))}"`;
 	const errors = findings.filter(({ severity }) => severity === "error");
@@ -28,8 +29,9 @@ function testCase({ service, findings }: Explanation): string {
 		first === undefined
 			? ""
 			: `<failure type="${first.code}" message="${xmlText(`${first.code} ${first.name}: ${first.text}`)}">${xmlText(texts(errors))}</failure>`;
+	const skipped = verdict === "unknown" ? `<skipped message="${xmlText(unknown)}"/>` : "";
 	const out = others.length === 0 ? "" : `<system-out>${xmlText(texts(others))}</system-out>`;
-	return `<testcase ${names} time="0">${failure}${out}</testcase>`;
+	return `<testcase ${names} time="0">${skipped}${failure}${out}</testcase>`;
 }
 
 function texts(findings: readonly Finding[]): string {

@@ -3,7 +3,7 @@ import { good, pod, web } from "../../testing/explained-objects.ts";
 import { worldOf } from "../../testing/explained-worlds.ts";
 import { CODES } from "../codes.ts";
 import { Explainer, type Explanation, explainService } from "../explain.ts";
-import { explanationText } from "../render.ts";
+import { explanationText, listLine, missingLines, totalsText } from "../render.ts";
 import { explainJunit } from "./junit.ts";
 import { explainSarif } from "./sarif.ts";
 
@@ -17,6 +17,9 @@ const all = (): readonly Explanation[] => [
 const origins = new Map([["Service/default/web", { file: "a b/web.yaml", line: 7 }]]);
 const sarif = (explanations: readonly Explanation[] = all()) =>
 	JSON.parse(JSON.stringify(explainSarif(explanations, { version: "1.2.3", originOf: (key) => origins.get(key) })));
+
+const unseen = (): Explanation =>
+	explainService(worldOf({ ...good, slices: [], missing: ["EndpointSlice"] }), { namespace: "default", name: "web" });
 
 describe("SARIF", () => {
 	test("says its version and schema, and has one run with every code as a rule", () => {
@@ -61,7 +64,23 @@ describe("SARIF", () => {
 	});
 
 	test("has a run without results when all is well", () => {
-		expect(sarif([]).runs[0].results).toEqual([]);
+		const [run] = sarif([]).runs;
+		expect(run.results).toEqual([]);
+		expect(run.invocations).toEqual([{ executionSuccessful: true, toolExecutionNotifications: [] }]);
+	});
+
+	test("tells of what was not looked at beside the results, not as one", () => {
+		const options = { version: "1.2.3", missing: ["EndpointSlice"], originOf: () => undefined };
+		const { runs } = JSON.parse(JSON.stringify(explainSarif([unseen()], options)));
+		expect(runs[0].results).toEqual([]);
+		const [{ executionSuccessful, toolExecutionNotifications: told }] = runs[0].invocations;
+		expect(executionSuccessful).toBe(false);
+		expect(told.map(({ level, message }: { level: string; message: object }) => ({ level, ...message }))).toEqual([
+			{ level: "warning", text: "default/web: unknown: EndpointSlices were not looked at" },
+			{ level: "note", text: "Not looked at: EndpointSlice." },
+		]);
+		const blind = explainSarif([], { ...options, isComplete: false });
+		expect(JSON.stringify(blind)).toContain('"executionSuccessful":false');
 	});
 });
 
@@ -93,6 +112,13 @@ describe("JUnit", () => {
 		expect(xml).toMatch(/<system-out>info SP1207 publishes-not-ready\n/);
 	});
 
+	test("skips a Service of which it is not known", () => {
+		const xml = explainJunit([unseen()]);
+		expect(problemsOf(xml)).toEqual([]);
+		expect(xml).toContain('<testsuite name="explain" tests="1" failures="0" errors="0" skipped="1">');
+		expect(xml).toContain('<skipped message="EndpointSlices were not looked at"/>');
+	});
+
 	test("holds any text", () => {
 		const wild = `"<&>'\u0000\u001b[31m\uD800 \uFFFE \u{1F600}]]>`;
 		const found = explainService(typo, { namespace: "default", name: wild });
@@ -119,6 +145,18 @@ describe("text", () => {
 		const long = text.split("\n").filter((line) => line.length > width && !/kubectl|SP\d{4}/.test(line));
 		// Below the first word of a line there is nothing to break.
 		expect(long.filter((line) => line.trim().split(" ").length > 2)).toEqual([]);
+	});
+
+	test("of many has a line for each, and counts what is not known for itself", () => {
+		const options = { width: 100, isColoured: false };
+		const many = [...all(), { ...unseen(), service: "n\u001b[31mred/web" }];
+		expect(many.map((each) => listLine(each, options))).toEqual([
+			"default/web: error SP1101 selector-matches-no-pods",
+			"default/web: ok",
+			"n [31mred/web: unknown (EndpointSlices were not looked at)",
+		]);
+		expect(totalsText(many, options)).toBe("3 Services: 1 error, 0 warning, 1 unknown, 1 ok");
+		expect(missingLines(["Pod", "Node"], options)).toEqual(["", "Not looked at: Pod, Node."]);
 	});
 
 	test("obeys no control characters of what it shows", () => {

@@ -10,6 +10,10 @@ import type { Evidence, Finding } from "../finding.ts";
 export interface SarifOptions {
 	readonly version: string;
 	/** Where an object was read from, if it was from a file; names are `Kind/namespace/name`. */
+	/** Kinds that were not looked at. */
+	readonly missing?: readonly string[];
+	/** Whether what decides was looked at, of every Service that was asked for. */
+	readonly isComplete?: boolean;
 	readonly originOf: (key: string) => { readonly file: string; readonly line: number } | undefined;
 }
 
@@ -27,7 +31,25 @@ export function explainSarif(all: readonly Explanation[], options: SarifOptions)
 	}));
 	const driver = { name: "sliceplane", semanticVersion: options.version, rules };
 	const results = all.flatMap(({ service, findings }) => findings.map((each) => resultOf(service, each, options)));
-	return { $schema: SCHEMA, version: "2.1.0", runs: [{ tool: { driver }, columnKind: "utf16CodeUnits", results }] };
+	const invocations = [invocationOf(all, options)];
+	const run = { tool: { driver }, invocations, columnKind: "utf16CodeUnits", results };
+	return { $schema: SCHEMA, version: "2.1.0", runs: [run] };
+}
+
+/** What was not looked at is told of the run: it is no result. */
+function invocationOf(all: readonly Explanation[], { missing = [], isComplete = true }: SarifOptions) {
+	const unknown = all.filter(({ verdict }) => verdict === "unknown");
+	const notLooked =
+		missing.length === 0 ? [] : [{ level: "note", message: { text: `Not looked at: ${missing.join(", ")}.` } }];
+	const toolExecutionNotifications = [
+		...unknown.map(({ service, unknown: why = "" }) => ({
+			level: "warning",
+			message: { text: `${service}: unknown: ${why}` },
+			locations: [{ logicalLocations: [{ fullyQualifiedName: service, kind: "resource" }] }],
+		})),
+		...notLooked,
+	];
+	return { executionSuccessful: isComplete && unknown.length === 0, toolExecutionNotifications };
 }
 
 function resultOf(service: string, { code, severity, text, evidence, fix }: Finding, options: SarifOptions) {

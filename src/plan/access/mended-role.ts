@@ -2,7 +2,7 @@
 import type { ClusterRole, PolicyRule, RoleBinding } from "../../api/types/rbac.ts";
 import { deepEqual } from "../../kernel/json.ts";
 import type { BindingDraft, BootstrapMetadata, RoleDraft } from "./drafts.ts";
-import { missingRights } from "./missing-rights.ts";
+import { holdsAll } from "./missing-rights.ts";
 
 export const AUTOUPDATE: string = "rbac.authorization.kubernetes.io/autoupdate";
 
@@ -47,7 +47,7 @@ function isKept({ metadata }: Pick<ClusterRole, "metadata">): boolean {
 }
 
 function lostRules(stored: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-	return wanted.filter((rule) => missingRights(stored, [rule]).length > 0);
+	return wanted.filter((rule) => !holdsAll(stored, [rule]));
 }
 
 /** With the labels and annotations that are missing; the same object if none is. */

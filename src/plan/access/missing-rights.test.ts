@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../api/types/rbac.ts";
-import { missingRights } from "./missing-rights.ts";
+import { holdsAll, missingRights } from "./missing-rights.ts";
 import type { Question } from "./question.ts";
 import { ruleAllows } from "./rule-allows.ts";
 
@@ -63,7 +63,7 @@ describe("missingRights()", () => {
 			missing: ['{NonResourceURLs:["/metrics"], Verbs:["get"]}'],
 		},
 	])("$what", ({ held, wanted, missing }) => {
-		expect(missingRights(held, wanted)).toEqual(missing);
+		expect(missingRights(held, wanted)).toEqual({ texts: missing, more: 0, isCut: false });
 	});
 
 	const word = (...words: string[]): fc.Arbitrary<string[]> =>
@@ -91,12 +91,43 @@ describe("missingRights()", () => {
 		fc.assert(
 			fc.property(fc.array(anyRule), fc.array(anyRule), anyQuestion, (held, wanted, question) => {
 				const may = (rules: PolicyRule[]): boolean => rules.some((known) => ruleAllows(known, question));
-				return missingRights(held, wanted).length > 0 || !may(wanted) || may(held);
+				return !holdsAll(held, wanted) || !may(wanted) || may(held);
 			}),
 		);
 	});
 
 	test("everybody holds what they hold", () => {
-		fc.assert(fc.property(fc.array(anyRule), (rules) => missingRights(rules, rules).length === 0));
+		fc.assert(fc.property(fc.array(anyRule), (rules) => holdsAll(rules, rules)));
+	});
+
+	const words = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+	const long = (count: number): PolicyRule => ({
+		verbs: words(count, "v"),
+		apiGroups: words(count, "g"),
+		resources: words(count, "r"),
+	});
+
+	test("of many tells the first, and how many more there are", () => {
+		const { texts, more, isCut } = missingRights([], [long(10)]);
+		expect({ shown: texts.length, more, isCut }).toEqual({ shown: 20, more: 80, isCut: false });
+		expect(texts[0]).toMatch(/^{APIGroups:\["g0"\], Resources:\["r0"\], Verbs:\["v0" "v1" .*}$/);
+	});
+
+	test("a rule that multiplies to billions of rights is looked at for a while, and not given", () => {
+		const { texts, isCut } = missingRights([rule("get", "", "pods")], [long(1_000)], 10_000);
+		expect(texts.length).toBeLessThanOrEqual(20);
+		expect(texts.join("\n").length).toBeLessThan(30_000);
+		expect(isCut).toBe(true);
+	});
+
+	test("what was not looked at is not held, though all that was looked at is", () => {
+		const halves = [long(40), { ...long(40), verbs: words(80, "v").slice(40) }];
+		const both = { ...long(40), verbs: words(80, "v") };
+		expect(missingRights(halves, [both])).toEqual({ texts: [], more: 0, isCut: false });
+		expect(missingRights(halves, [both], 1_000)).toEqual({ texts: [], more: 0, isCut: true });
+	});
+
+	test("many rules, each held by one, need no look at each of their rights", () => {
+		expect(missingRights([long(1_000)], [long(1_000)], 5_000)).toEqual({ texts: [], more: 0, isCut: false });
 	});
 });

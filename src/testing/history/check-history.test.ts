@@ -84,6 +84,17 @@ describe("what a store may do", () => {
 		{ what: "answer a read of the past while that was new", history: { operations: [...ALL, read("x", 2, 2, "2")] } },
 		{ what: "delete nothing with no commit", history: { operations: [...ALL, commit("r3 -y", { told: 3 })] } },
 		{
+			what: "refuse what another wrote, whose revision is told to one who deletes nothing later",
+			history: {
+				operations: [
+					...ALL.slice(0, 3),
+					commit("r4 x=3", { at: [1, 20] }),
+					commit("r0 x=9", { at: [4, 5], told: conflict, expected: { x: 2 } }),
+					commit("r4 -z", { at: [6, 7] }),
+				],
+			},
+		},
+		{
 			what: "delete nothing with the revision of another's commit",
 			history: { operations: [commit("r2 -z", { told: 2 }), ...ALL] },
 		},

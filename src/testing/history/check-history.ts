@@ -149,9 +149,12 @@ class HistoryCheck {
 		const { place } = operation.answer;
 		const expected = operation.expected.get(place);
 		const { answeredAt = Infinity } = operation;
-		const later = commitsOf(this.#history.operations).flatMap(({ calledAt, answer }) =>
-			calledAt > answeredAt && answer.kind === "committed" ? [answer.revision - 1] : [],
-		);
+		const later = commitsOf(this.#history.operations).flatMap((other) => {
+			if (other.calledAt <= answeredAt || other.answer.kind !== "committed") return [];
+			const { revision } = other.answer;
+			// Whoever deleted nothing was told a revision that was there before.
+			return [this.#isIdle(other.changes, revision) ? revision : revision - 1];
+		});
 		const ceiling = later.reduce((least, revision) => Math.min(least, revision), Infinity);
 		const states = this.#states.between(place, floor, ceiling);
 		if (states.some(({ revision }) => revision !== expected)) return;
