@@ -265,9 +265,14 @@ class Rounds {
 		await Promise.all(this.#cluster.controllers.map((member) => member.startAgain()));
 	}
 
-	/** All four are there, and both servers answer. */
+	/** All four are there: both servers answer, and of the controllers one leads, and the other one knows who does. */
 	async #whole(): Promise<void> {
-		await this.#startEnded();
+		const strangers = async (): Promise<readonly string[]> => {
+			await this.#startEnded();
+			const news = this.#cluster.controllers.map(({ name, part }) => ({ name, text: part.stderr }));
+			return news.filter(({ text }) => !/Standing by:|Leading as/.test(text)).map(({ name }) => name);
+		};
+		await eventually(strangers, (names) => names.length === 0, { what: "controllers do not come back" });
 		for (const client of this.#cluster.clients) {
 			const answers = (): Promise<boolean> =>
 				client.get(NODES, { namespace: "", name: "n1" }).then(
