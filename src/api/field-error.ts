@@ -21,6 +21,21 @@ export interface FieldError {
 	readonly body: string;
 }
 
+/** Errors of one list, or of one object, that are told: nobody reads more, and all would be many times its size. */
+export const ERRORS_MAX = 500;
+
+/** What is wrong with the items. They are not looked at any further when there is more than is told. */
+export function errorsOf<T>(
+	items: readonly T[],
+	errorsOfItem: (item: T, index: number) => readonly FieldError[],
+): readonly FieldError[] {
+	const errors: FieldError[] = [];
+	for (let index = 0; index < items.length && errors.length <= ERRORS_MAX; index++) {
+		for (const error of errorsOfItem(items[index] as T, index)) errors.push(error);
+	}
+	return errors;
+}
+
 export function required(field: string, detail: string): FieldError {
 	return { type: "Required", field, body: withDetail("Required value", detail) };
 }

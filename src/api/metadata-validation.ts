@@ -2,7 +2,7 @@
 
 import { isObject } from "../kernel/json.ts";
 import { idOf } from "./apply/field-set.ts";
-import { type FieldError, forbidden, invalid, required, tooLong } from "./field-error.ts";
+import { errorsOf, type FieldError, forbidden, invalid, required, tooLong } from "./field-error.ts";
 import { byteLength, dns1123LabelProblems, labelValueProblems, qualifiedNameProblems } from "./names.ts";
 import type { NameRule } from "./resource.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference, StringMap } from "./types/meta.ts";
@@ -98,13 +98,13 @@ function validateCommon(
 		...(annotations === stored.annotations ? [] : validateAnnotations("metadata.annotations", annotations)),
 		...(ownerReferences === stored.ownerReferences ? [] : validateOwnerReferences(ownerReferences)),
 		...(finalizers === stored.finalizers ? [] : validateFinalizers(finalizers, hasFreeFinalizers)),
-		...managedFields.flatMap(validateManagedFields),
+		...errorsOf(managedFields, validateManagedFields),
 	];
 }
 
 /** Also the rule of selectors that are plain maps. The path names no key: so does a real server. */
 export function validateLabels(field: string, labels: StringMap | undefined): readonly FieldError[] {
-	return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+	return errorsOf(Object.entries(labels ?? {}), ([key, value]) => [
 		...invalids(field, key, qualifiedNameProblems(key)),
 		...invalids(field, value, labelValueProblems(value)),
 	]);
@@ -114,7 +114,7 @@ export function validateAnnotations(field: string, annotations: StringMap | unde
 	const entries = Object.entries(annotations ?? {});
 	const bytes = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
 	return [
-		...entries.flatMap(([key]) => invalids(field, key, qualifiedNameProblems(key.toLowerCase()))),
+		...errorsOf(entries, ([key]) => invalids(field, key, qualifiedNameProblems(key.toLowerCase()))),
 		...(bytes > ANNOTATIONS_BYTES_MAX ? [tooLong(field, ANNOTATIONS_BYTES_MAX)] : []),
 	];
 }
@@ -124,15 +124,15 @@ function validateOwnerReferences(references: readonly OwnerReference[]): readonl
 	const [first, ...more] = references.filter((reference) => reference.controller === true);
 	const text = (reference: OwnerReference): string => `${reference.kind}/${reference.name}`;
 	return [
-		...references.flatMap((reference) => validateOwnerReference(field, reference)),
-		...more.map((reference) =>
+		...errorsOf(references, (reference) => validateOwnerReference(field, reference)),
+		...errorsOf(more, (reference) => [
 			invalid(
 				field,
 				references,
 				"Only one reference can have Controller set to true." +
 					` Found "true" in references for ${first === undefined ? "" : text(first)} and ${text(reference)}`,
 			),
-		),
+		]),
 	];
 }
 
@@ -153,11 +153,11 @@ function validateOwnerReference(field: string, reference: OwnerReference): reado
 function validateFinalizers(finalizers: readonly string[], areFree: boolean): readonly FieldError[] {
 	const field = "metadata.finalizers";
 	return [
-		...finalizers.flatMap((finalizer) => invalids(field, finalizer, qualifiedNameProblems(finalizer))),
+		...errorsOf(finalizers, (finalizer) => invalids(field, finalizer, qualifiedNameProblems(finalizer))),
 		...(finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")
 			? [invalid(field, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")]
 			: []),
-		...finalizers.flatMap((finalizer, index) =>
+		...errorsOf(finalizers, (finalizer, index) =>
 			areFree || finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)
 				? []
 				: [

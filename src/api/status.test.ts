@@ -15,9 +15,9 @@ describe("invalidObject()", () => {
 		expect(details?.causes).toHaveLength(2);
 	});
 
-	test("of many tells the first, and how many more there are", () => {
+	test("of many tells the first, and that there are more", () => {
 		const { message, details } = invalidObject(SERVICE, "web", errors(20_000));
-		expect(message).toMatch(/spec\.ports\[499\]\.name: Required value, 19500 more\]$/);
+		expect(message).toMatch(/spec\.ports\[499\]\.name: Required value, and more\]$/);
 		expect(details?.causes).toHaveLength(500);
 	});
 });
@@ -35,7 +35,7 @@ describe("a Status is no longer than somebody reads", () => {
 		expect(error.message).toMatch(
 			/^Service "web" is invalid: \[metadata.ownerReferences: Invalid value: \[{"name":"owner-0"/,
 		);
-		expect(error.message).toContain("...: only one, 4500 more]");
+		expect(error.message).toContain("...: only one, and more]");
 		expect(sizeOf(error)).toBeLessThan(300_000);
 	});
 

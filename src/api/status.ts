@@ -1,6 +1,6 @@
 /** `meta/v1` Status: how the API server says no. Branch on `reason`; the message is for people. */
 import { clipped } from "../kernel/clipped.ts";
-import type { FieldError } from "./field-error.ts";
+import { ERRORS_MAX, type FieldError } from "./field-error.ts";
 
 /** `metav1.StatusReason`. The empty reason is what a real server gives for a few faults of old. */
 export type StatusReason = keyof typeof CODE_BY_REASON | "";
@@ -202,20 +202,16 @@ export function methodNotAllowed(resource: ResourceWords, verb: string): ApiErro
 	return new ApiError("MethodNotAllowed", message, { details: detailsOf(resource, "") });
 }
 
-/** Errors that a Status shows: nobody reads more, and of an object with a long list all would be many times its size. */
-const ERRORS_SHOWN_MAX = 500;
-
 /** 422: the object is well-formed, and breaks rules. `errors` must not be empty; duplicates are dropped. */
 export function invalidObject(
 	resource: Pick<ResourceWords, "group" | "kind">,
 	name: string,
 	errors: readonly FieldError[],
 ): ApiError {
-	const shown = errors.slice(0, ERRORS_SHOWN_MAX);
-	const more = errors.length - shown.length;
+	const shown = errors.slice(0, ERRORS_MAX);
 	const texts = [
 		...new Set(shown.map(({ field, body }) => `${clipped(field, FIELD_MAX)}: ${body}`)),
-		...(more > 0 ? [`${more} more`] : []),
+		...(errors.length > ERRORS_MAX ? ["and more"] : []),
 	];
 	const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
 	return new ApiError("Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {

@@ -3,14 +3,16 @@
 import { NAMESPACES } from "../api/resource-names.ts";
 import { ApiError, forbiddenFor, notFound } from "../api/status.ts";
 import type { Namespace } from "../api/types/core.ts";
+import type { Store } from "../store/store.ts";
 import type { ServerPorts, Target } from "./ports.ts";
 
+const DEFINITION_SPACE = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 const NAMESPACE_SPACE = "/registry/namespaces/";
 
 /** @throws {ApiError} `NotFound` without the namespace, `Forbidden` while it is being deleted. */
 export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, target: Target, name: string): void {
 	const { type, namespace } = target;
-	if (type.custom?.isTerminating === true) throw goingResource(target);
+	if (type.custom !== undefined && isGoing(store, type)) throw goingResource(target);
 	if (!type.namespaced) return;
 	const found = store.space(NAMESPACE_SPACE).get(namespace)?.object as Namespace | undefined;
 	if (found === undefined) throw notFound(NAMESPACES, namespace);
@@ -23,6 +25,12 @@ export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, ta
 			field: "metadata.namespace",
 		},
 	]);
+}
+
+/** The type of a request is that of its beginning: by now its definition may be on its way out, or gone. */
+function isGoing(store: Store, { group, plural }: Target["type"]): boolean {
+	const definition = store.space(DEFINITION_SPACE).get(`${plural}.${group}`)?.object;
+	return definition === undefined || definition.metadata.deletionTimestamp !== undefined;
 }
 
 /** With its definition all objects of a custom resource go: no new ones come. */

@@ -1,6 +1,6 @@
 /** From what a client sent to an object of the resource's kind: shapes are checked, unknown fields reported. */
 import { apiVersionOf, type ResourceType } from "../api/resource.ts";
-import { decodeObject, type WrongBody } from "../api/schema/decode.ts";
+import { decodeObject, ODDITIES_MAX, type WrongBody } from "../api/schema/decode.ts";
 import { type ApiError, badRequest, invalidObject } from "../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../api/types/meta.ts";
 import { isObject, ownValue } from "../kernel/json.ts";
@@ -21,7 +21,7 @@ export function decodeBody(
 	const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
 	const decoded = type.decode?.(body, expected) ?? decodeObject(type.schema, body, expected, stored);
 	if (decoded.kind === "wrong") throw refusal(type, decoded, body);
-	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown], flags, context);
+	reportOddities(type, [...(flags.oddities ?? []), ...decoded.unknown].slice(0, ODDITIES_MAX), flags, context);
 	return withMetadata(decoded.object, body);
 }
 

@@ -42,6 +42,16 @@ export interface RequestContext {
 	readonly manager?: string;
 	/** Aborts when the client has gone or the request's time is over. */
 	readonly signal?: AbortSignal;
+	/** What was sent takes long to go through: others are served between the steps. */
+	readonly isLarge?: boolean;
+}
+
+/**
+ * For another try after somebody else wrote meanwhile: in one go, so that somebody who writes all the time cannot keep
+ * a large request from ever coming to its end.
+ */
+export function inOneGo(context: RequestContext): RequestContext {
+	return context.isLarge === true ? { ...context, isLarge: false } : context;
 }
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";

@@ -3,6 +3,7 @@ import {
 	below,
 	difference,
 	EMPTY_SET,
+	type FieldSet,
 	fieldSet,
 	intersection,
 	LEAF,
@@ -11,6 +12,7 @@ import {
 	pathsOf,
 	readFieldSet,
 	union,
+	unionOf,
 	withoutSubtrees,
 } from "./field-set.ts";
 
@@ -35,6 +37,12 @@ describe("a field set", () => {
 			'v:"x"',
 			"i:0",
 		]);
+	});
+
+	test("of many is what one after the other makes", () => {
+		const sets = [pathSet(ab, a), pathSet(ac), pathSet(["f:d"], ab), EMPTY_SET, pathSet(ac)];
+		expect(unionOf(sets)).toBe(sets.reduce<FieldSet>(union, EMPTY_SET));
+		expect([unionOf([]), unionOf([LEAF]), unionOf([EMPTY_SET, LEAF, LEAF])]).toEqual([EMPTY_SET, LEAF, LEAF]);
 	});
 
 	test("is the same object for the same paths, whatever their order", () => {

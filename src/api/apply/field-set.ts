@@ -7,7 +7,7 @@
  * `===` alone does not tell: the table learns a set when it comes again, and forgets.
  */
 import { isObject, setOwn } from "../../kernel/json.ts";
-import { canonicalElement, compareElements } from "./path-element.ts";
+import { canonicalElement, inElementOrder } from "./path-element.ts";
 import { RecentMap } from "./recent-map.ts";
 
 export interface FieldSet {
@@ -131,7 +131,7 @@ export function fieldSet(asMember: boolean, elements: readonly string[], sets: r
 /** Like objects list their fields alike, so that this is done once for all of them. */
 function inOrder(asMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
 	const kept = elements.map((element, index) => ({ element, set: sets[index] ?? EMPTY_SET }));
-	const sorted = kept.filter(({ set }) => set !== EMPTY_SET).sort((a, b) => compareElements(a.element, b.element));
+	const sorted = inElementOrder(kept.filter(({ set }) => set !== EMPTY_SET));
 	if (sorted.length === 0) return asMember ? LEAF : EMPTY_SET;
 	const isSame = sorted.length === elements.length && sorted.every(({ element }, index) => element === elements[index]);
 	const names = sorted.map(({ element }) => element);
@@ -160,17 +160,19 @@ export function union(a: FieldSet, b: Fields): FieldSet {
 	return changed<Fields>(a, b, isMember(a) || isMember(b), union);
 }
 
-/** In pairs, pairs of pairs and so on: one by one, each would be added to all that came before. */
+/** All at once: one by one, each would be added to all that came before. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
-	let left = sets;
-	while (left.length > 1) {
-		const pairs: FieldSet[] = [];
-		for (let index = 0; index < left.length; index += 2) {
-			pairs.push(union(left[index] ?? EMPTY_SET, left[index + 1] ?? EMPTY_SET));
+	const [first = EMPTY_SET, second = EMPTY_SET, ...more] = new Set(sets);
+	if (more.length === 0) return union(first, second);
+	const deeper = new Map<string, FieldSet[]>();
+	for (const set of sets) {
+		for (const element of elementsOf(set)) {
+			const same = deeper.get(element);
+			if (same === undefined) deeper.set(element, [below(set, element)]);
+			else same.push(below(set, element));
 		}
-		left = pairs;
 	}
-	return left[0] ?? EMPTY_SET;
+	return fieldSet(sets.some(isMember), [...deeper.keys()], [...deeper.values()].map(unionOf));
 }
 
 /** Keeps what is in `a` and not in `b`, path by path. */

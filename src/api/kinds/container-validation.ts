@@ -1,6 +1,6 @@
 /** What containers refer to and how they are probed: rules that a simulated Pod has like a real one. */
 import { repeatedIndexes } from "../../kernel/order.ts";
-import { duplicate, type FieldError, forbidden, invalid, notFound, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, forbidden, invalid, notFound, required } from "../field-error.ts";
 import { invalids } from "../metadata-validation.ts";
 import { dns1123LabelProblems } from "../names.ts";
 import type { Container, PodSpec } from "../types/core.ts";
@@ -26,7 +26,7 @@ interface Probe extends Partial<Readonly<Record<(typeof COUNTS)[number], number>
 
 export function validateVolumes(field: string, volumes: PodSpec["volumes"] = []): readonly FieldError[] {
 	const repeated = repeatedIndexes(volumes, ({ name }) => name);
-	return volumes.flatMap(({ name }, index) => {
+	return errorsOf(volumes, ({ name }, index) => {
 		const at = `${field}[${index}].name`;
 		if (typeof name !== "string" || name === "") return [required(at, "")];
 		return [...invalids(at, name, dns1123LabelProblems(name)), ...(repeated.has(index) ? [duplicate(at, name)] : [])];
@@ -40,7 +40,7 @@ export function validateMounts(
 	volumes: ReadonlySet<unknown>,
 ): readonly FieldError[] {
 	const repeated = repeatedIndexes(mounts, ({ mountPath = "" }) => mountPath);
-	return mounts.flatMap(({ name = "", mountPath = "" }, index) => {
+	return errorsOf(mounts, ({ name = "", mountPath = "" }, index) => {
 		const at = `${field}.volumeMounts[${index}]`;
 		return [
 			...(name === "" ? [required(`${at}.name`, "")] : []),
@@ -52,11 +52,11 @@ export function validateMounts(
 }
 
 export function validateVariables(field: string, { env = [] }: Container): readonly FieldError[] {
-	return env.flatMap(({ name = "" }, index) => (name === "" ? [required(`${field}.env[${index}].name`, "")] : []));
+	return errorsOf(env, ({ name = "" }, index) => (name === "" ? [required(`${field}.env[${index}].name`, "")] : []));
 }
 
 export function validateProbes(field: string, container: Container): readonly FieldError[] {
-	return PROBES.flatMap((key) => {
+	return errorsOf(PROBES, (key) => {
 		const probe: Probe | undefined = container[key];
 		if (probe === undefined) return [];
 		const at = `${field}.${key}`;

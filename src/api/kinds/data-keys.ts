@@ -1,6 +1,6 @@
 /** What ConfigMap and Secret have in common: a bag of named values. */
 import { deepEqual } from "../../kernel/json.ts";
-import { type FieldError, forbidden, tooLong } from "../field-error.ts";
+import { errorsOf, type FieldError, forbidden, tooLong } from "../field-error.ts";
 import { invalids } from "../metadata-validation.ts";
 import { byteLength } from "../names.ts";
 import type { StringMap } from "../types/meta.ts";
@@ -28,7 +28,7 @@ function pathProblems(key: string): readonly string[] {
 }
 
 export function validateKeys(field: string, data: StringMap | undefined): readonly FieldError[] {
-	return Object.keys(data ?? {}).flatMap((key) => invalids(`${field}[${key}]`, key, keyProblems(key)));
+	return errorsOf(Object.keys(data ?? {}), (key) => invalids(`${field}[${key}]`, key, keyProblems(key)));
 }
 
 /** @param field "" for the object as a whole. */

@@ -1,6 +1,6 @@
 /** The rules of an EndpointSlice. */
 import { deepEqual } from "../../kernel/json.ts";
-import { duplicate, type FieldError, invalid, required, tooMany } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, invalid, required, tooMany } from "../field-error.ts";
 import { familyOf } from "../ip.ts";
 import { validateEndpointIP, validateLegacyIP, validateStrictIP } from "../ip-validation.ts";
 import { invalids, validateLabels } from "../metadata-validation.ts";
@@ -38,7 +38,7 @@ function validateHead(slice: EndpointSlice): readonly FieldError[] {
 function validatePorts(ports: readonly EndpointPort[]): readonly FieldError[] {
 	if (ports.length > PORTS_MAX) return [tooMany("ports", ports.length, PORTS_MAX)];
 	const names = new Set<string>();
-	return ports.flatMap((port, index) => {
+	return errorsOf(ports, (port, index) => {
 		const name = port.name ?? "";
 		const isRepeated = names.has(name);
 		names.add(name);
@@ -57,7 +57,7 @@ function validatePorts(ports: readonly EndpointPort[]): readonly FieldError[] {
 function validateEndpoints(slice: EndpointSlice): readonly FieldError[] {
 	const endpoints = slice.endpoints ?? [];
 	if (endpoints.length > ENDPOINTS_MAX) return [tooMany("endpoints", endpoints.length, ENDPOINTS_MAX)];
-	return endpoints.flatMap((endpoint, index) => validateEndpoint(`endpoints[${index}]`, endpoint, slice.addressType));
+	return errorsOf(endpoints, (endpoint, index) => validateEndpoint(`endpoints[${index}]`, endpoint, slice.addressType));
 }
 
 function validateEndpoint(field: string, endpoint: Endpoint, type: AddressType): readonly FieldError[] {
@@ -83,7 +83,7 @@ function validateAddresses(field: string, addresses: readonly string[], type: Ad
 	return [
 		...(addresses.length === 0 ? [required(field, "must contain at least 1 address")] : []),
 		...(addresses.length > ADDRESSES_MAX ? [tooMany(field, addresses.length, ADDRESSES_MAX)] : []),
-		...addresses.flatMap((address, index) => validateAddress(field, index, { address, type })),
+		...errorsOf(addresses, (address, index) => validateAddress(field, index, { address, type })),
 	];
 }
 
@@ -118,7 +118,7 @@ function validateFullName(field: string, name: string): readonly FieldError[] {
 	if (segments.length < 2) {
 		return [invalid(field, name, "should be a domain with at least two segments separated by dots")];
 	}
-	return segments.flatMap((segment) => invalids(field, segment, dns1123LabelProblems(segment)));
+	return errorsOf(segments, (segment) => invalids(field, segment, dns1123LabelProblems(segment)));
 }
 
 function validateHints(field: string, hints: EndpointHints): readonly FieldError[] {
@@ -135,7 +135,7 @@ function validateHintList(
 ): readonly FieldError[] {
 	if (hints.length > HINTS_MAX) return [tooMany(field, hints.length, HINTS_MAX)];
 	const names = hints.map(({ name }) => name);
-	return names.flatMap((name, index) => [
+	return errorsOf(names, (name, index) => [
 		...(names.indexOf(name) < index ? [duplicate(`${field}[${index}].name`, name)] : []),
 		...invalids(`${field}[${index}].name`, name, problemsOf(name)),
 	]);

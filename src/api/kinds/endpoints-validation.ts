@@ -1,6 +1,6 @@
 /** The rules of a `v1` Endpoints. */
 import { deepEqual } from "../../kernel/json.ts";
-import { type FieldError, required } from "../field-error.ts";
+import { errorsOf, type FieldError, required } from "../field-error.ts";
 import { validateEndpointIP, validateLegacyIP } from "../ip-validation.ts";
 import { invalids } from "../metadata-validation.ts";
 import { dns1123LabelProblems, dns1123SubdomainProblems, portNumberProblems, qualifiedNameProblems } from "../names.ts";
@@ -8,7 +8,7 @@ import type { EndpointAddress, EndpointSubset, Endpoints, SubsetPort } from "../
 import { validateProtocol } from "./protocol-validation.ts";
 
 export function validateEndpoints({ subsets = [] }: Endpoints): readonly FieldError[] {
-	return subsets.flatMap((subset, index) => validateSubset(`subsets[${index}]`, subset));
+	return errorsOf(subsets, (subset, index) => validateSubset(`subsets[${index}]`, subset));
 }
 
 /** What did not change was accepted once, maybe by an older server with other rules. */
@@ -22,8 +22,10 @@ function validateSubset(field: string, subset: EndpointSubset): readonly FieldEr
 		return [required(field, "must specify `addresses` or `notReadyAddresses`"), ...validatePorts(field, ports)];
 	}
 	return [
-		...addresses.flatMap((address, index) => validateAddress(`${field}.addresses[${index}]`, address)),
-		...notReadyAddresses.flatMap((address, index) => validateAddress(`${field}.notReadyAddresses[${index}]`, address)),
+		...errorsOf(addresses, (address, index) => validateAddress(`${field}.addresses[${index}]`, address)),
+		...errorsOf(notReadyAddresses, (address, index) =>
+			validateAddress(`${field}.notReadyAddresses[${index}]`, address),
+		),
 		...validatePorts(field, ports),
 	];
 }
@@ -40,7 +42,7 @@ function validateAddress(field: string, address: EndpointAddress): readonly Fiel
 }
 
 function validatePorts(field: string, ports: readonly SubsetPort[]): readonly FieldError[] {
-	return ports.flatMap((port, index) => validatePort(`${field}.ports[${index}]`, port, ports.length > 1));
+	return errorsOf(ports, (port, index) => validatePort(`${field}.ports[${index}]`, port, ports.length > 1));
 }
 
 /** Two ports of one name are accepted: they always were. */

@@ -3,7 +3,7 @@
 import { deepEqual } from "../../kernel/json.ts";
 import { repeatedIndexes } from "../../kernel/order.ts";
 import { age } from "../age.ts";
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { parseLenientCIDR } from "../ip.ts";
 import { validateLegacyCIDR } from "../ip-validation.ts";
 import { invalids } from "../metadata-validation.ts";
@@ -83,8 +83,8 @@ function validate(node: Node): readonly FieldError[] {
 	const { taints = [], podCIDRs = [] } = node.spec ?? {};
 	const repeated = repeatedIndexes(taints, ({ key, effect }) => JSON.stringify([key, effect]));
 	return [
-		...taints.flatMap((taint, index) => validateTaint(`spec.taints[${index}]`, taint, repeated.has(index))),
-		...podCIDRs.flatMap((cidr, index) => validateLegacyCIDR(`spec.podCIDRs[${index}]`, cidr)),
+		...errorsOf(taints, (taint, index) => validateTaint(`spec.taints[${index}]`, taint, repeated.has(index))),
+		...errorsOf(podCIDRs, (cidr, index) => validateLegacyCIDR(`spec.podCIDRs[${index}]`, cidr)),
 		...validateFamilies(podCIDRs),
 	];
 }
@@ -124,7 +124,7 @@ function validateUpdate(next: Node, stored: Node): readonly FieldError[] {
 	const repeated = repeatedIndexes(addresses, ({ type, address }) => JSON.stringify([type, address]));
 	return [
 		...validate(next),
-		...addresses.flatMap((address, index): readonly FieldError[] => {
+		...errorsOf(addresses, (address, index): readonly FieldError[] => {
 			if (!repeated.has(index)) return [];
 			return [duplicate(`status.addresses[${index}]`, { Type: address.type, Address: address.address })];
 		}),

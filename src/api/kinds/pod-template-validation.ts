@@ -2,7 +2,7 @@
 
 import { ownValue } from "../../kernel/json.ts";
 import { repeatedIndexes } from "../../kernel/order.ts";
-import { duplicate, type FieldError, invalid, notSupported, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
 import { invalids, validateAnnotations, validateLabels } from "../metadata-validation.ts";
 import {
@@ -45,7 +45,7 @@ export function validatePodSpec(field: string, spec: PodSpec, claims: readonly s
 		...validateVolumes(`${field}.volumes`, spec.volumes),
 		...(containers.length === 0 ? [required(`${field}.containers`, "")] : []),
 		...validateContainers(field, spec, claims),
-		...initContainers.flatMap(({ restartPolicy }, index) =>
+		...errorsOf(initContainers, ({ restartPolicy }, index) =>
 			restartPolicy === undefined || restartPolicy === "Always"
 				? []
 				: [notSupported(`${field}.initContainers[${index}].restartPolicy`, restartPolicy, ["Always"])],
@@ -64,7 +64,7 @@ function validateContainers(field: string, spec: PodSpec, claims: readonly strin
 	const volumes = new Set([...claims, ...(spec.volumes ?? []).map((volume) => volume["name"])]);
 	const names = new Set<string>();
 	const check = (list: string, containers: readonly Container[] = []): readonly FieldError[] =>
-		containers.flatMap((container, index) => {
+		errorsOf(containers, (container, index) => {
 			const at = `${field}.${list}[${index}]`;
 			const isRepeated = names.has(container.name);
 			names.add(container.name);
@@ -87,7 +87,7 @@ function validateContainer(
 	return [
 		...(name === "" ? [required(`${field}.name`, "")] : invalids(`${field}.name`, name, dns1123LabelProblems(name))),
 		...validateImage(`${field}.image`, image),
-		...ports.flatMap((port, index) => [
+		...errorsOf(ports, (port, index) => [
 			...validateContainerPort(`${field}.ports[${index}]`, port, isHostNetwork),
 			...((port.name ?? "") !== "" && repeated.has(index)
 				? [duplicate(`${field}.ports[${index}].name`, port.name)]
@@ -108,7 +108,7 @@ function validateResources(
 	return [
 		...validateAmounts(`${field}.limits`, limits),
 		...validateAmounts(`${field}.requests`, requests),
-		...Object.entries(requests).flatMap(([resource, amount]) => {
+		...errorsOf(Object.entries(requests), ([resource, amount]) => {
 			const limit = ownValue(limits, resource);
 			return typeof limit === "string" && isMoreThan(amount, limit)
 				? [invalid(`${field}.requests`, amount, `must be less than or equal to ${resource} limit of ${limit}`)]
@@ -118,7 +118,7 @@ function validateResources(
 }
 
 function validateAmounts(field: string, amounts: StringMap): readonly FieldError[] {
-	return Object.entries(amounts).flatMap(([resource, amount]) =>
+	return errorsOf(Object.entries(amounts), ([resource, amount]) =>
 		isMoreThan("0", amount) ? [invalid(`${field}[${resource}]`, amount, "must be greater than or equal to 0")] : [],
 	);
 }
@@ -167,14 +167,14 @@ function validateGates(field: string, spec: PodSpec): readonly FieldError[] {
 	const { readinessGates = [], schedulingGates = [] } = spec;
 	const repeatedGates = repeatedIndexes(schedulingGates, ({ name }) => name);
 	return [
-		...readinessGates.flatMap(({ conditionType }, index) =>
+		...errorsOf(readinessGates, ({ conditionType }, index) =>
 			invalids(
 				`${field}.readinessGates[${index}].conditionType`,
 				conditionType,
 				qualifiedNameProblems(conditionType ?? ""),
 			),
 		),
-		...schedulingGates.flatMap(({ name }, index) => [
+		...errorsOf(schedulingGates, ({ name }, index) => [
 			...invalids(`${field}.schedulingGates[${index}]`, name, qualifiedNameProblems(name ?? "")),
 			...(repeatedGates.has(index) ? [duplicate(`${field}.schedulingGates[${index}]`, name)] : []),
 		]),
@@ -182,7 +182,7 @@ function validateGates(field: string, spec: PodSpec): readonly FieldError[] {
 }
 
 function validateTolerations(field: string, { tolerations = [] }: PodSpec): readonly FieldError[] {
-	return tolerations.flatMap(({ key = "", operator = "", effect, tolerationSeconds }, index) => {
+	return errorsOf(tolerations, ({ key = "", operator = "", effect, tolerationSeconds }, index) => {
 		const at = `${field}.tolerations[${index}]`;
 		return [
 			...(key === "" ? [] : invalids(`${at}.key`, key, qualifiedNameProblems(key))),

@@ -2,7 +2,7 @@
 
 import { deepEqual, ownValue } from "../../kernel/json.ts";
 import { repeatedIndexes } from "../../kernel/order.ts";
-import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { familyOf } from "../ip.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
 import type { Container, Pod, PodSpec, Toleration } from "../types/core.ts";
@@ -69,7 +69,7 @@ function shown(spec: PodSpec, key: string): string {
 }
 
 function validateImages(list: string, containers: readonly Container[]): readonly FieldError[] {
-	return containers.flatMap(({ image = "" }, index) =>
+	return errorsOf(containers, ({ image = "" }, index) =>
 		image === "" ? [required(`spec.${list}[${index}].image`, "")] : [],
 	);
 }
@@ -93,7 +93,7 @@ function validateTolerationChange(next: readonly Toleration[], stored: readonly 
 
 function validateGateChange(next: PodSpec, stored: PodSpec): readonly FieldError[] {
 	const old = new Set((stored.schedulingGates ?? []).map(({ name }) => name));
-	return (next.schedulingGates ?? []).flatMap(({ name }, index) =>
+	return errorsOf(next.schedulingGates ?? [], ({ name }, index) =>
 		old.has(name)
 			? []
 			: [
@@ -111,11 +111,11 @@ export function validatePodStatusUpdate(next: Pod, stored: Pod): readonly FieldE
 	const repeated = repeatedIndexes(podIPs, (ip) => ip);
 	const isDual = new Set(podIPs.map(familyOf)).size === podIPs.length;
 	return [
-		...podIPs.flatMap((ip, index) => validateLegacyIP(`status.podIPs[${index}]`, ip, old)),
+		...errorsOf(podIPs, (ip, index) => validateLegacyIP(`status.podIPs[${index}]`, ip, old)),
 		...(isDual
 			? []
 			: [invalid("status.podIPs", next.status?.podIPs, "may specify no more than one IP for each IP family")]),
-		...podIPs.flatMap((ip, index) => (repeated.has(index) ? [duplicate(`status.podIPs[${index}]`, { ip })] : [])),
+		...errorsOf(podIPs, (ip, index) => (repeated.has(index) ? [duplicate(`status.podIPs[${index}]`, { ip })] : [])),
 		...(stored.status?.qosClass === undefined || next.status?.qosClass === stored.status.qosClass
 			? []
 			: [invalid("status.qosClass", next.status?.qosClass ?? "", "field is immutable")]),

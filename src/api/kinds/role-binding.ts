@@ -1,7 +1,7 @@
 /** RoleBinding and ClusterRoleBinding: who has the rights of a role. */
 import { deepEqual, without } from "../../kernel/json.ts";
 import { age } from "../age.ts";
-import { type FieldError, invalid, notSupported, required } from "../field-error.ts";
+import { errorsOf, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { dns1123SubdomainName, pathSegmentName } from "../names.ts";
 import { defineResource, type ResourceType, type Table } from "../resource.ts";
 import type { RoleBinding, Subject } from "../types/rbac.ts";
@@ -38,7 +38,7 @@ function bindingType(kind: "RoleBinding" | "ClusterRoleBinding", roleKinds: read
 	const namespaced = kind === "RoleBinding";
 	const validate = (binding: RoleBinding): readonly FieldError[] => [
 		...roleRefErrors(binding, roleKinds),
-		...(binding.subjects ?? []).flatMap((subject, index) => subjectErrors(subject, `subjects[${index}]`, namespaced)),
+		...errorsOf(binding.subjects ?? [], (subject, index) => subjectErrors(subject, `subjects[${index}]`, namespaced)),
 	];
 	return defineResource<RoleBinding>({
 		...rbacKind(kind, namespaced),

@@ -1,6 +1,6 @@
 /** Role and ClusterRole: what may be done, for those who are bound to it. */
 import { without } from "../../kernel/json.ts";
-import { type FieldError, invalid, required } from "../field-error.ts";
+import { errorsOf, type FieldError, invalid, required } from "../field-error.ts";
 import { validateLabelSelector } from "../label-selector.ts";
 import { defineResource, type ResourceType, type Table } from "../resource.ts";
 import type { ClusterRole, PolicyRule, Role } from "../types/rbac.ts";
@@ -52,11 +52,11 @@ function aggregationErrors({ aggregationRule }: ClusterRole): readonly FieldErro
 	if (selectors.length === 0) {
 		return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
 	}
-	return selectors.flatMap((selector, index) => validateLabelSelector(`${path}[${index}]`, selector));
+	return errorsOf(selectors, (selector, index) => validateLabelSelector(`${path}[${index}]`, selector));
 }
 
 function ruleErrors({ rules }: Role, isNamespaced: boolean): readonly FieldError[] {
-	return (rules ?? []).flatMap((rule, index) => oneRuleErrors(rule, `rules[${index}]`, isNamespaced));
+	return errorsOf(rules ?? [], (rule, index) => oneRuleErrors(rule, `rules[${index}]`, isNamespaced));
 }
 
 function oneRuleErrors(rule: PolicyRule, path: string, isNamespaced: boolean): readonly FieldError[] {

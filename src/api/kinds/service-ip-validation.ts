@@ -1,6 +1,6 @@
 /** The rules of a Service's cluster IPs and families. They are checked before anything is allocated. */
 import { repeatedIndexes } from "../../kernel/order.ts";
-import { duplicate, type FieldError, invalid, notSupported, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { familyOf } from "../ip.ts";
 import { validateLegacyIP } from "../ip-validation.ts";
 import type { Service, ServiceSpec } from "../types/core.ts";
@@ -43,14 +43,14 @@ function validateSingular({ clusterIP = "", clusterIPs = [] }: ServiceSpec): rea
 
 function validateFamilies(families: readonly string[]): readonly FieldError[] {
 	const repeated = repeatedIndexes(families, (family) => family);
-	return families.flatMap((family, index) => [
+	return errorsOf(families, (family, index) => [
 		...(FAMILIES.includes(family) ? [] : [notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES)]),
 		...(repeated.has(index) ? [duplicate(`spec.ipFamilies[${index}]`, family)] : []),
 	]);
 }
 
 function validateFormats({ clusterIPs = [] }: ServiceSpec, stored: readonly string[]): readonly FieldError[] {
-	return clusterIPs.flatMap((ip, index) => {
+	return errorsOf(clusterIPs, (ip, index) => {
 		if (index > 0 || ip !== "None") return validateLegacyIP(`spec.clusterIPs[${index}]`, ip, stored);
 		return clusterIPs.length === 1
 			? []
@@ -68,7 +68,7 @@ function validateDualStack({ clusterIPs = [] }: ServiceSpec): readonly FieldErro
 function validateFamilyMatch(spec: ServiceSpec): readonly FieldError[] {
 	const { clusterIPs = [], ipFamilies = [] } = spec;
 	if (isHeadless(spec)) return [];
-	return clusterIPs.flatMap((ip, index) => {
+	return errorsOf(clusterIPs, (ip, index) => {
 		const family = ipFamilies[index];
 		if (family === undefined || !FAMILIES.includes(family) || familyOf(ip) === family) return [];
 		const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
@@ -93,7 +93,7 @@ function validateAddressChange(spec: ServiceSpec, old: ServiceSpec): readonly Fi
 	const stored = old.clusterIPs ?? [];
 	const fixed = (index: number): FieldError => invalid(`spec.clusterIPs[${index}]`, clusterIPs, FIXED);
 	if (clusterIPs.length === stored.length) {
-		return stored.flatMap((ip, index) => (ip === clusterIPs[index] ? [] : [fixed(index)]));
+		return errorsOf(stored, (ip, index) => (ip === clusterIPs[index] ? [] : [fixed(index)]));
 	}
 	const isFirstChanged = stored.length > 0 && clusterIPs.length > 0 && clusterIPs[0] !== stored[0];
 	if (clusterIPs.length > stored.length) return isFirstChanged ? [fixed(0)] : [];

@@ -1,6 +1,6 @@
 /** The rules of a Service's ports. */
 import { repeatedIndexes } from "../../kernel/order.ts";
-import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
+import { duplicate, errorsOf, type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { invalids } from "../metadata-validation.ts";
 import { dns1123LabelProblems, portNameProblems, portNumberProblems, qualifiedNameProblems } from "../names.ts";
 import type { ServicePort, ServiceSpec } from "../types/core.ts";
@@ -9,7 +9,7 @@ import { validateProtocol } from "./protocol-validation.ts";
 
 export function validateServicePorts(ports: readonly ServicePort[]): readonly FieldError[] {
 	const repeated = repeatedIndexes(ports, ({ name }) => name);
-	return ports.flatMap((port, index) => {
+	return errorsOf(ports, (port, index) => {
 		const field = `spec.ports[${index}]`;
 		const { name = "", appProtocol } = port;
 		return [
@@ -35,15 +35,15 @@ export function validatePortPairs({ type, ports = [] }: ServiceSpec): readonly F
 	const repeatedNodePorts = repeatedIndexes(ports, ({ protocol, nodePort = 0 }) => `${protocol} ${nodePort}`);
 	const repeatedPorts = repeatedIndexes(ports, ({ protocol, port }) => `${protocol} ${port}`);
 	return [
-		...ports.flatMap((port, index) =>
+		...errorsOf(ports, (port, index) =>
 			type === "ClusterIP" && (port.nodePort ?? 0) !== 0
 				? [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
 				: [],
 		),
-		...ports.flatMap(({ nodePort = 0 }, index) =>
+		...errorsOf(ports, ({ nodePort = 0 }, index) =>
 			nodePort !== 0 && repeatedNodePorts.has(index) ? [duplicate(`spec.ports[${index}].nodePort`, nodePort)] : [],
 		),
-		...ports.flatMap((port, index) =>
+		...errorsOf(ports, (port, index) =>
 			repeatedPorts.has(index) ? [duplicate(`spec.ports[${index}]`, pairShown(port))] : [],
 		),
 	];

@@ -1,5 +1,5 @@
 /** The rules of a Service, in the order in which a real API server reports them. */
-import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import { errorsOf, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { parseLenientIP } from "../ip.ts";
 import { validateEndpointIP, validateLegacyCIDR, validateLegacyIP } from "../ip-validation.ts";
 import { invalids, validateLabels } from "../metadata-validation.ts";
@@ -99,7 +99,7 @@ function validateAffinity(spec: ServiceSpec): readonly FieldError[] {
 }
 
 function validateExternalIPs({ externalIPs = [] }: ServiceSpec, stored: readonly string[]): readonly FieldError[] {
-	return externalIPs.flatMap((ip, index) => {
+	return errorsOf(externalIPs, (ip, index) => {
 		const field = `spec.externalIPs[${index}]`;
 		const format = validateLegacyIP(field, ip, stored);
 		return format.length > 0 ? format : validateEndpointIP(field, ip);
@@ -114,7 +114,7 @@ function validateSourceRanges(service: Service, stored: Service | undefined): re
 	const old = stored?.spec.loadBalancerSourceRanges ?? [];
 	return [
 		...(type === "LoadBalancer" ? [] : [forbidden(field, BALANCER_ONLY)]),
-		...ranges.flatMap((range, index) =>
+		...errorsOf(ranges, (range, index) =>
 			old.includes(range) ? [] : validateLegacyCIDR(`${field}[${index}]`, range.trim()),
 		),
 	];
@@ -129,7 +129,7 @@ function validateSourceRangesAnnotation(service: Service, stored: Service | unde
 	return [
 		...(service.spec.type === "LoadBalancer" ? [] : [forbidden(field, BALANCER_ONLY)]),
 		...(isChanged && list.trim() !== ""
-			? list.split(",").flatMap((range) => validateLegacyCIDR(field, range.trim()))
+			? errorsOf(list.split(","), (range) => validateLegacyCIDR(field, range.trim()))
 			: []),
 	];
 }
@@ -176,7 +176,7 @@ export function validateServiceStatus(next: Service, stored: Service): readonly 
 		return [forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
 	}
 	const old = (stored.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
-	return ingress.flatMap((entry, index) => validateIngress(`${field}[${index}]`, entry, old));
+	return errorsOf(ingress, (entry, index) => validateIngress(`${field}[${index}]`, entry, old));
 }
 
 function validateIngress(field: string, entry: LoadBalancerIngress, old: readonly string[]): readonly FieldError[] {

@@ -103,6 +103,9 @@ export function wrong(given: TypeMeta, expected: TypeMeta, why: string): WrongBo
 	return { kind: "wrong", message };
 }
 
+/** What is odd about one body: a real server tells no more. */
+export const ODDITIES_MAX = 100;
+
 const INT32 = 2 ** 31;
 const INT64 = 2 ** 63;
 
@@ -127,7 +130,7 @@ class Decoder {
 		for (const key of Object.keys(value)) {
 			const field = message.fields.get(key);
 			if (field === undefined) {
-				this.unknown.push(`unknown field "${this.#pathText(key)}"`);
+				this.#addUnknown(key);
 				continue;
 			}
 			const given = value[key];
@@ -140,6 +143,10 @@ class Decoder {
 		for (const field of message.nullWhenEmpty) out[field.name] ??= null;
 		for (const field of message.zeroWhenAbsent) out[field.name] ??= zeroOf(field);
 		return out;
+	}
+
+	#addUnknown(key: string): void {
+		if (this.unknown.length < ODDITIES_MAX) this.unknown.push(`unknown field "${this.#pathText(key)}"`);
 	}
 
 	#member(parent: Message, field: Field, given: unknown, known: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Custom resources against the API server alone, as envtest has it. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type TestResponse, TestServer } from "../../testing/test-server.ts";
 
@@ -146,6 +147,16 @@ describe("a definition", () => {
 			],
 		});
 		expect((await server.request("GET", "/apis/stable.example.com/v1/others")).status).toBe(200);
+	});
+
+	test("that goes while a large object is being made gets no object more", async () => {
+		await define();
+		const large = post(TABS, tab({ schedule: "1", free: { a: "x".repeat(100_000) } }));
+		for (let turn = 0; turn < 3; turn++) await nextTurn();
+		await server.request("DELETE", `${CRDS}/crontabs.stable.example.com`);
+		await server.clock.settle();
+		expect((await large).json).toMatchObject({ code: 405 });
+		expect(server.store.space("/registry/stable.example.com/crontabs/").size).toBe(0);
 	});
 
 	test("that goes takes its objects along, and waits for their finalizers", async () => {

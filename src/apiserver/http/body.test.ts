@@ -12,6 +12,25 @@ beforeEach(async () => {
 const post = (body: unknown, query = ""): Promise<TestResponse> =>
 	server.request("POST", `${SERVICES}${query}`, { body, contentType: "application/json" });
 
+describe("a body with much that is odd or wrong", () => {
+	const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`k${index}`, 1]));
+	const twice = Array.from({ length: 60 }, (_, index) => `"t${index}":1,"t${index}":1`);
+
+	test("is told of a hundred odd fields, as by a real server", async () => {
+		const text = `{"metadata":{"name":"a"},"spec":{"ports":[{"port":80}]},${JSON.stringify(many).slice(1, -1)},${twice.join()}}`;
+		const { json } = await post(text, "?fieldValidation=Strict");
+		expect(json.message?.match(/duplicate field/g)).toHaveLength(60);
+		expect(json.message?.match(/unknown field/g)).toHaveLength(40);
+	});
+
+	test("is told of 500 errors, and that there are more", async () => {
+		const ports = Array.from({ length: 2_000 }, (_, index) => ({ port: index + 1 }));
+		const { json } = await post({ metadata: { name: "a" }, spec: { ports } });
+		expect(json.details?.causes).toHaveLength(500);
+		expect(json.message).toMatch(/spec\.ports\[499\]\.name: Required value, and more\]$/);
+	});
+});
+
 describe("a body that cannot be read", () => {
 	test.each([
 		["no body", "", "the body of the request is empty: send a Service"],

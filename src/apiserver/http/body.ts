@@ -1,6 +1,7 @@
 /** From the bytes of a request to plain data. */
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { ApiError, badRequest, hasReason } from "../../api/status.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Patch } from "../verbs/patch.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { HttpRequest } from "./message.ts";
@@ -14,6 +15,10 @@ export interface BodyCodecs {
 	readonly parseYaml: (text: string, repeated?: string[], who?: string) => Promise<unknown>;
 	/** The `k8s\0` envelope. @throws {ApiError} `BadRequest` */
 	readonly decodeProtobuf: (bytes: Uint8Array, expected: TypeMeta) => Promise<unknown>;
+}
+
+export interface BodyPorts extends BodyCodecs {
+	readonly clock: Pick<Clock, "yield">;
 }
 
 const ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -34,25 +39,31 @@ export interface ReadBody {
 	readonly value: unknown;
 	/** Fields that came twice. YAML that is not applied is refused for them, protobuf cannot have them. */
 	readonly oddities: readonly string[];
+	/** Whoever goes on with it lets others in between the steps. */
+	readonly isLarge?: boolean;
 }
+
+/** Bytes; what is below is gone through within some milliseconds. */
+const LARGE_BYTES = 32 * 1024;
 
 /**
  * The body of a create, update or action.
  * @throws {ApiError} `UnsupportedMediaType`, `BadRequest`, `RequestEntityTooLarge`
  */
-export async function readBody(request: HttpRequest, codecs: BodyCodecs, expected: TypeMeta): Promise<ReadBody> {
+export async function readBody(request: HttpRequest, ports: BodyPorts, expected: TypeMeta): Promise<ReadBody> {
 	const bytes = await request.body();
 	if (bytes.length === 0) return { value: undefined, oddities: [] };
+	const isLarge = bytes.length > LARGE_BYTES;
 	switch (mediaTypeOf(request)) {
 		case "":
 		case "application/json":
-			return parseJson(bytes, expected.kind);
+			return parseJson(bytes, expected.kind, ports);
 		case "application/yaml":
 		case "application/x-yaml":
 		case "text/yaml":
-			return { value: await codecs.parseYaml(textOf(bytes)), oddities: [] };
+			return { value: await ports.parseYaml(textOf(bytes)), oddities: [], isLarge };
 		case "application/vnd.kubernetes.protobuf":
-			return { value: await codecs.decodeProtobuf(bytes, expected), oddities: [] };
+			return { value: await ports.decodeProtobuf(bytes, expected), oddities: [], isLarge };
 		default:
 			throw unsupported(ACCEPTED);
 	}
@@ -66,25 +77,26 @@ export function patchTypeOf(request: HttpRequest): Patch["type"] {
 }
 
 /** @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` */
-export async function readPatch(request: HttpRequest, type: Patch["type"], codecs: BodyCodecs): Promise<ReadBody> {
+export async function readPatch(request: HttpRequest, type: Patch["type"], ports: BodyPorts): Promise<ReadBody> {
 	const bytes = await request.body();
-	return type === "apply" ? readConfig(bytes, codecs) : parseJson(bytes, "patch");
+	return type === "apply" ? readConfig(bytes, ports) : parseJson(bytes, "patch", ports);
 }
 
 /** What is applied is YAML, and most often the part of it that is JSON. */
-async function readConfig(bytes: Uint8Array, { parseYaml }: BodyCodecs): Promise<ReadBody> {
+async function readConfig(bytes: Uint8Array, ports: BodyPorts): Promise<ReadBody> {
 	const text = textOf(bytes);
 	if (/^\s*\{/.test(text)) {
 		try {
-			return { value: JSON.parse(text), oddities: duplicateFields(text) };
+			return await readJson(bytes, text, ports);
 		} catch {
 			// It may still be YAML's flow style, which looks alike.
 		}
 	}
 	try {
 		const repeated: string[] = [];
-		const value = (await parseYaml(text, repeated)) ?? {};
-		return { value, oddities: repeated.map((path) => `duplicate field "${path}"`) };
+		const value = (await ports.parseYaml(text, repeated)) ?? {};
+		const isLarge = bytes.length > LARGE_BYTES;
+		return { value, oddities: repeated.map((path) => `duplicate field "${path}"`), isLarge };
 	} catch (error) {
 		throw hasReason(error, "BadRequest") ? badRequest(`error decoding YAML: ${error.message}`) : error;
 	}
@@ -95,10 +107,19 @@ export function requireBody(body: ReadBody, { kind }: Pick<TypeMeta, "kind">): R
 	return body;
 }
 
-function parseJson(bytes: Uint8Array, kind: string): ReadBody {
+/** @throws {SyntaxError} */
+async function readJson(bytes: Uint8Array, text: string, { clock }: BodyPorts): Promise<ReadBody> {
+	const isLarge = bytes.length > LARGE_BYTES;
+	if (isLarge) await clock.yield();
+	const value: unknown = JSON.parse(text);
+	if (isLarge) await clock.yield();
+	return { value, oddities: duplicateFields(text), isLarge };
+}
+
+async function parseJson(bytes: Uint8Array, kind: string, ports: BodyPorts): Promise<ReadBody> {
 	const text = textOf(bytes);
 	try {
-		return { value: JSON.parse(text), oddities: duplicateFields(text) };
+		return await readJson(bytes, text, ports);
 	} catch (error) {
 		const why = error instanceof Error ? error.message : "not JSON";
 		throw badRequest(

@@ -22,6 +22,11 @@ describe("duplicateFields()", () => {
 		expect(duplicateFields(text)).toEqual(paths.map((path) => `duplicate field "${path}"`));
 	});
 
+	test("tells no more than a hundred, as a real server", () => {
+		const twice = Array.from({ length: 200 }, (_, index) => `"k${index}":1,"k${index}":2`);
+		expect(duplicateFields(`{${twice.join()}}`)).toHaveLength(100);
+	});
+
 	test("finds nothing in what JSON.stringify makes", () => {
 		fc.assert(
 			fc.property(fc.json(), (text) => {

@@ -3,6 +3,8 @@
  * `{"spec": {"ports": [], "ports": []}}` gives `duplicate field "spec.ports"`.
  */
 
+import { ODDITIES_MAX } from "../../api/schema/decode.ts";
+
 /** An object or list that is open where the reader stands. */
 interface Open {
 	/** Of an object: the keys so far. A list has none. */
@@ -81,7 +83,7 @@ class Reader {
 	#key(open: Open, key: string): void {
 		open.isBeforeKey = false;
 		open.at = key;
-		if (open.keys?.has(key)) this.found.push(`duplicate field "${this.#path()}"`);
+		if (open.keys?.has(key) && this.found.length < ODDITIES_MAX) this.found.push(`duplicate field "${this.#path()}"`);
 		open.keys?.add(key);
 	}
 

@@ -12,7 +12,7 @@ import { upToDate } from "../required-revision.ts";
 import { ANONYMOUS } from "../users.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
-import type { BodyCodecs } from "./body.ts";
+import type { BodyCodecs, BodyPorts } from "./body.ts";
 import { EncodedObjects } from "./encoded-objects.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { wantsPretty } from "./negotiate.ts";
@@ -164,7 +164,7 @@ export class HttpApi {
 			server,
 			hub: this.#hub,
 			encoded: this.#encoded,
-			codecs: codecsOf(user, this.#ports.codecs),
+			body: bodyPortsOf(user, this.#ports.codecs, server.ports),
 			logs: this.#ports.logs,
 			accountTokens: this.#ports.accountTokens,
 			userOfToken: (token: string, audiences?: readonly string[]) =>
@@ -218,8 +218,8 @@ export class HttpApi {
 }
 
 /** Whoever sends long texts keeps nobody waiting but themselves. */
-function codecsOf({ name }: User, codecs: BodyCodecs): BodyCodecs {
-	return { ...codecs, parseYaml: (text, repeated) => codecs.parseYaml(text, repeated, name) };
+function bodyPortsOf({ name }: User, codecs: BodyCodecs, { clock }: Pick<BodyPorts, "clock">): BodyPorts {
+	return { ...codecs, clock, parseYaml: (text, repeated) => codecs.parseYaml(text, repeated, name) };
 }
 
 /** Reads that say how new the state must be are content with that; pages go on in what another server may have cut. */

@@ -7,6 +7,7 @@ import { SCALE_TABLE } from "../../api/scale.ts";
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { badRequest, methodNotAllowed, noSuchPath } from "../../api/status.ts";
 import type { Pod } from "../../api/types/core.ts";
+import type { KubeObject } from "../../api/types/meta.ts";
 import type { ContainerLogs } from "../../machinery/container-logs.ts";
 import type { AccountTokens } from "../access/account-tokens.ts";
 import type { ApiServer } from "../api-server.ts";
@@ -26,7 +27,7 @@ import { updateObject } from "../verbs/update.ts";
 import type { WatchHub } from "../watch/watch-hub.ts";
 import { watchStart } from "../watch/watch-query.ts";
 import { type AnswerOptions, type AnswerPorts, jsonAnswer, listAnswer, objectAnswer } from "./answer.ts";
-import { type BodyCodecs, patchTypeOf, readBody, readPatch, requireBody } from "./body.ts";
+import { type BodyPorts, patchTypeOf, type ReadBody, readBody, readPatch, requireBody } from "./body.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { type AnswerShape, negotiate, wantsPretty } from "./negotiate.ts";
 import { podLogAnswer } from "./pod-log.ts";
@@ -39,7 +40,7 @@ import { frameEncoding, watchBody } from "./watch-body.ts";
 export interface ResourceHandlerPorts extends AnswerPorts {
 	readonly server: ApiServer;
 	readonly hub: WatchHub;
-	readonly codecs: BodyCodecs;
+	readonly body: BodyPorts;
 	readonly logs: ContainerLogs;
 	/** Absent: no Pod answers. */
 	readonly askPod?: AskPod;
@@ -96,7 +97,7 @@ async function handleReview(
 ): Promise<HttpResponse> {
 	if (name !== "" || (namespace !== "") !== type.namespaced) throw noSuchPath();
 	if (request.method !== "POST") throw methodNotAllowed(type, request.method.toLowerCase());
-	const { value: body } = await readBody(request, ports.codecs, { apiVersion: apiVersionOf(type), kind: type.kind });
+	const { value: body } = await readBody(request, ports.body, { apiVersion: apiVersionOf(type), kind: type.kind });
 	const { authorizer } = ports.server.ports;
 	const { userOfToken, nowMs } = ports;
 	return jsonAnswer(201, await answeredReview({ authorizer, userOfToken, nowMs }, type, body, user));
@@ -159,7 +160,7 @@ async function handleCollection(call: Call, verb: string): Promise<HttpResponse>
 			return handleCreate(call);
 		case "deletecollection": {
 			const options = answerOptions(call, "list");
-			const { value } = await readBody(request, ports.codecs, DELETE_OPTIONS);
+			const { value } = await readBody(request, ports.body, DELETE_OPTIONS);
 			const flags = deleteFlagsOf(value, request.query);
 			const query = listQueryOf(request.query);
 			const list = await deleteCollection(ports.server.ports, target, query, flags, context);
@@ -171,33 +172,55 @@ async function handleCollection(call: Call, verb: string): Promise<HttpResponse>
 }
 
 async function handleCreate(call: Call): Promise<HttpResponse> {
-	const { ports, target, context } = call;
+	const { ports, target } = call;
 	const options = answerOptions(call, "object");
-	const { body, flags } = await readObject(call, "CreateOptions", typeMetaOf(target.type));
+	const { body, flags, context } = await readObject(call, "CreateOptions", typeMetaOf(target.type));
 	const object = await createObject(ports.server.ports, target, body, flags, context);
-	return objectAnswer(ports, 201, object, target.type.table, options);
+	return answered(call, context, 201, object, options);
+}
+
+/** What a write was sent with. */
+interface Sent {
+	readonly flags: WriteFlags;
+	readonly context: RequestContext;
 }
 
 /** Query and body of a write. @throws {ApiError} For options or a body that cannot be read. */
 async function readObject(
-	{ ports, request }: Call,
+	{ ports, request, context }: Call,
 	optionsKind: "CreateOptions" | "UpdateOptions",
 	expected: TypeMeta,
-): Promise<{ readonly body: unknown; readonly flags: WriteFlags }> {
+): Promise<Sent & { readonly body: unknown }> {
 	const flags = writeFlagsOf(request.query, optionsKind);
-	const { value, oddities } = requireBody(await readBody(request, ports.codecs, expected), expected);
-	return { body: value, flags: { ...flags, oddities } };
+	const read = requireBody(await readBody(request, ports.body, expected), expected);
+	return { body: read.value, ...sent(flags, read, context) };
 }
 
-async function readPatchOf({ ports, request }: Call): Promise<{ readonly patch: Patch; readonly flags: WriteFlags }> {
+async function readPatchOf({ ports, request, context }: Call): Promise<Sent & { readonly patch: Patch }> {
 	const type = patchTypeOf(request);
 	const flags = writeFlagsOf(request.query, type === "apply" ? "ApplyOptions" : "PatchOptions");
-	const { value, oddities } = await readPatch(request, type, ports.codecs);
-	return { patch: { type, body: value }, flags: { ...flags, oddities } };
+	const read = await readPatch(request, type, ports.body);
+	return { patch: { type, body: read.value }, ...sent(flags, read, context) };
+}
+
+function sent(flags: WriteFlags, { oddities, isLarge = false }: ReadBody, context: RequestContext): Sent {
+	return { flags: { ...flags, oddities }, context: isLarge ? { ...context, isLarge } : context };
+}
+
+/** Of what was sent large, the answer is large as well. */
+async function answered(
+	{ ports, target }: Call,
+	{ isLarge = false }: RequestContext,
+	status: number,
+	object: KubeObject,
+	options: AnswerOptions,
+): Promise<HttpResponse> {
+	if (isLarge) await ports.body.clock.yield();
+	return objectAnswer(ports, status, object, target.type.table, options);
 }
 
 async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
-	const { ports, request, target, context } = call;
+	const { ports, request, target } = call;
 	const { type } = target;
 	const options = answerOptions(call, "object");
 	switch (verb) {
@@ -206,17 +229,17 @@ async function handleObject(call: Call, verb: string): Promise<HttpResponse> {
 			await requireReached(call);
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "update": {
-			const { body, flags } = await readObject(call, "UpdateOptions", typeMetaOf(type));
+			const { body, flags, context } = await readObject(call, "UpdateOptions", typeMetaOf(type));
 			const { object, isCreated } = await updateObject(ports.server.ports, target, body, flags, context);
-			return objectAnswer(ports, isCreated ? 201 : 200, object, type.table, options);
+			return answered(call, context, isCreated ? 201 : 200, object, options);
 		}
 		case "patch": {
-			const { patch, flags } = await readPatchOf(call);
+			const { patch, flags, context } = await readPatchOf(call);
 			const { object, isCreated } = await patchObject(ports.server.ports, target, patch, flags, context);
-			return objectAnswer(ports, isCreated ? 201 : 200, object, type.table, options);
+			return answered(call, context, isCreated ? 201 : 200, object, options);
 		}
 		case "delete": {
-			const { value } = await readBody(request, ports.codecs, DELETE_OPTIONS);
+			const { value } = await readBody(request, ports.body, DELETE_OPTIONS);
 			const flags = deleteFlagsOf(value, request.query);
 			const { answer, isPending } = await deleteObject(ports.server.ports, target, flags);
 			// An old promise to those who ask in the old way: 202 when there is something to wait for.
@@ -252,7 +275,7 @@ async function handleSubresource(call: Call, name: string): Promise<HttpResponse
 }
 
 async function handleStatus(call: Call, subresource: "status" | "finalize"): Promise<HttpResponse> {
-	const { ports, request, target, context } = call;
+	const { ports, request, target } = call;
 	const { type } = target;
 	const options = answerOptions(call, "object");
 	switch (request.method) {
@@ -261,14 +284,14 @@ async function handleStatus(call: Call, subresource: "status" | "finalize"): Pro
 			await requireReached(call);
 			return objectAnswer(ports, 200, getObject(ports.server.ports, target), type.table, options);
 		case "PUT": {
-			const { body, flags } = await readObject(call, "UpdateOptions", typeMetaOf(type));
+			const { body, flags, context } = await readObject(call, "UpdateOptions", typeMetaOf(type));
 			const { object } = await updateObject(ports.server.ports, target, body, { ...flags, subresource }, context);
-			return objectAnswer(ports, 200, object, type.table, options);
+			return answered(call, context, 200, object, options);
 		}
 		case "PATCH": {
-			const { patch, flags } = await readPatchOf(call);
+			const { patch, flags, context } = await readPatchOf(call);
 			const { object } = await patchObject(ports.server.ports, target, patch, { ...flags, subresource }, context);
-			return objectAnswer(ports, 200, object, type.table, options);
+			return answered(call, context, 200, object, options);
 		}
 		default:
 			throw methodNotAllowed(type, request.method.toLowerCase());
@@ -300,7 +323,7 @@ async function handleScale(call: Call): Promise<HttpResponse> {
 }
 
 async function handleAction({ ports, request, target }: Call, name: "binding" | "eviction"): Promise<HttpResponse> {
-	const { value: body } = await readBody(request, ports.codecs, name === "binding" ? BINDING : EVICTION);
+	const { value: body } = await readBody(request, ports.body, name === "binding" ? BINDING : EVICTION);
 	const { dryRun } = writeFlagsOf(request.query, "CreateOptions");
 	if (name === "binding") return jsonAnswer(201, await bindPod(ports.server.ports, target, body, dryRun));
 	const deletion = (options: unknown) => deleteFlagsOf(options, request.query);
@@ -308,7 +331,7 @@ async function handleAction({ ports, request, target }: Call, name: "binding" | 
 }
 
 async function handleToken({ ports, request, target }: Call): Promise<HttpResponse> {
-	const { value: body } = await readBody(request, ports.codecs, TOKEN_REQUEST);
+	const { value: body } = await readBody(request, ports.body, TOKEN_REQUEST);
 	return jsonAnswer(201, await ports.accountTokens.request(target, body));
 }
 

@@ -5,7 +5,7 @@ import { badRequest, conflict, hasReason, notFound } from "../../api/status.ts";
 import { isObject, ownValue } from "../../kernel/json.ts";
 import { decodeBody } from "../decode-body.ts";
 import { applied, kindWords } from "../field-managers/apply.ts";
-import type { RequestContext, ServerPorts, Target } from "../ports.ts";
+import { inOneGo, type RequestContext, type ServerPorts, type Target } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
 import { createObject } from "./create.ts";
 import { applyUpdate, requireSameName, type UpdateAnswer, type UpdateOptions } from "./update.ts";
@@ -20,8 +20,8 @@ export async function applyObject(
 	context: RequestContext,
 ): Promise<UpdateAnswer> {
 	const config = configOf(target.type, body);
-	for (;;) {
-		const answer = await tryApply(ports, target, config, options, context);
+	for (let attempt = context; ; attempt = inOneGo(context)) {
+		const answer = await tryApply(ports, target, config, options, attempt);
 		if (answer === undefined) continue;
 		reportRepeats(options, context);
 		return answer;
@@ -40,8 +40,10 @@ async function tryApply(
 	if (stored === undefined) return applyNew(ports, target, config, options, context);
 	const { object: data, ownedBy } = applied(ports, target.type, stored.object, config, options, context);
 	requireUnrepeated(options);
+	if (context.isLarge === true) await ports.clock.yield();
 	const proposed = decodeBody(target.type, data, { fieldValidation: "Ignore" }, context, stored.object);
 	requireSameName(target, proposed);
+	if (context.isLarge === true) await ports.clock.yield();
 	const object = await applyUpdate(ports, target, stored, proposed, { ...options, ownedBy }, context);
 	return object === undefined ? undefined : { object, isCreated: false };
 }

@@ -8,8 +8,7 @@ import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedCreate } from "../field-managers/track-write.ts";
 import { dedupedOwners, type WithSelfLink } from "../metadata.ts";
-import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
-import { storeKey } from "../ports.ts";
+import { inOneGo, type RequestContext, type ServerPorts, storeKey, type Target, type WriteFlags } from "../ports.ts";
 import { timestamp } from "../timestamp.ts";
 import { commitPlan, planCreate } from "../write-plan.ts";
 
@@ -36,9 +35,10 @@ export async function createObject(
 	const decoded = decodeBody(type, body, options, context);
 	const draft = withSystemMetadata(ports, target, decoded, context);
 	requireActiveNamespace(ports, target, draft.metadata.name);
+	if (context.isLarge === true) await ports.clock.yield();
 	for (let attempt = 1; ; attempt++) {
 		const object = named(ports, draft);
-		const result = await tryCreate(ports, target, object, options, context);
+		const result = await tryCreate(ports, target, object, options, attempt === 1 ? context : inOneGo(context));
 		if (result.kind === "created") return result.object;
 		if (draft.metadata.name !== "" || attempt >= NAME_TRIES_MAX) throw taken(target, object, draft, result.stored);
 	}
@@ -57,7 +57,12 @@ async function tryCreate(
 ): Promise<CreateResult> {
 	const { type } = target;
 	const key = storeKey({ namespace: target.namespace, name: draft.metadata.name });
-	const tracked = trackedCreate(ports, type, type.withDefaults(draft), options, context);
+	const complete = type.withDefaults(draft);
+	if (context.isLarge === true) await ports.clock.yield();
+	const tracked = trackedCreate(ports, type, complete, options, context);
+	if (context.isLarge === true) await ports.clock.yield();
+	// Whether the name may be used was found out before others were served.
+	if (context.isLarge === true) requireActiveNamespace(ports, target, draft.metadata.name);
 	const prepared = type.prepareCreate(tracked, { nowMs: ports.clock.wallMs() });
 	requireNoEscalation(ports, target, context.user, prepared);
 	const existing = ports.store.space(type.storagePrefix).get(key);
@@ -70,7 +75,7 @@ async function tryCreate(
 	const committed = await commitPlan(ports, type, plan);
 	if (committed.kind === "committed") return { kind: "created", object: committed.object };
 	if (committed.kind === "conflict") return { kind: "taken", stored: committed.stored };
-	return tryCreate(ports, target, draft, options, context);
+	return tryCreate(ports, target, draft, options, inOneGo(context));
 }
 
 function taken(target: Target, object: KubeObject, draft: KubeObject, stored: KubeObject | undefined): ApiError {

@@ -7,7 +7,7 @@ import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.
 import { ApiError, badRequest, invalidObject, notFound } from "../../api/status.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
 import { decodeBody } from "../decode-body.ts";
-import type { RequestContext, ServerPorts, Target } from "../ports.ts";
+import { inOneGo, type RequestContext, type ServerPorts, type Target } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
 import { applyObject } from "./apply.ts";
 import { applyUpdate, type UpdateAnswer, type UpdateOptions } from "./update.ts";
@@ -36,13 +36,15 @@ export async function patchObject(
 ): Promise<UpdateAnswer> {
 	if (patch.type === "apply") return applyObject(ports, target, patch.body, options, context);
 	if (patch.type === "strategic" && target.type.custom !== undefined) throw noStrategicPatch();
-	for (;;) {
+	for (let attempt = context; ; attempt = inOneGo(context)) {
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
+		if (attempt.isLarge === true) await ports.clock.yield();
 		const proposed = decodePatched(target, result, stored.object, patch, options, context);
 		requireSameName(target, proposed);
-		const object = await applyUpdate(ports, target, stored, proposed, options, context);
+		if (attempt.isLarge === true) await ports.clock.yield();
+		const object = await applyUpdate(ports, target, stored, proposed, options, attempt);
 		if (object !== undefined) return { object, isCreated: false };
 	}
 }

@@ -12,7 +12,7 @@ import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedUpdate } from "../field-managers/track-write.ts";
 import { raisesGeneration } from "../generation.ts";
 import { updatedMetadata } from "../metadata.ts";
-import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
+import { inOneGo, type RequestContext, type ServerPorts, type Target, type WriteFlags } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
 import { commitPlan, planRemoval, planUpdate, type WritePlan } from "../write-plan.ts";
 import { createObject } from "./create.ts";
@@ -38,7 +38,8 @@ export async function updateObject(
 ): Promise<UpdateAnswer> {
 	const proposed = decodeBody(target.type, body, options, context, shownEntry(ports, target)?.object);
 	requireSameName(target, proposed);
-	for (;;) {
+	for (let attempt = context; ; attempt = inOneGo(context)) {
+		if (attempt.isLarge === true) await ports.clock.yield();
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) {
 			if (!target.type.createOnUpdate || options.subresource !== undefined) {
@@ -46,9 +47,9 @@ export async function updateObject(
 			}
 			ports.authorizer.authorize(context.user, { verb: "create", ...target });
 			requireUnbound(target, proposed);
-			return { object: await createObject(ports, target, body, options, context), isCreated: true };
+			return { object: await createObject(ports, target, body, options, attempt), isCreated: true };
 		}
-		const object = await applyUpdate(ports, target, stored, proposed, options, context);
+		const object = await applyUpdate(ports, target, stored, proposed, options, attempt);
 		if (object !== undefined) return { object, isCreated: false };
 	}
 }
@@ -85,7 +86,12 @@ export async function applyUpdate(
 ): Promise<KubeObject | undefined> {
 	const { type } = target;
 	requireMeantVersion(target, stored.object, proposed);
-	const next = preparedUpdate(ports, target, stored.object, proposed, options, context);
+	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.object.metadata, context) };
+	const complete = type.withDefaults(merged);
+	if (context.isLarge === true) await ports.clock.yield();
+	const tracked = trackedUpdate(ports, type, stored.object, complete, options, context);
+	if (context.isLarge === true) await ports.clock.yield();
+	const next = preparedUpdate(type, stored.object, tracked, options);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
 	requireNoEscalation(ports, target, context.user, plan.object, stored.object);
 	requireValidUpdate(target, plan.object, stored.object, options);
@@ -134,16 +140,11 @@ function equalBut(except: string, a: object, b: object): boolean {
 }
 
 function preparedUpdate(
-	ports: ServerPorts,
-	{ type }: Target,
+	type: Target["type"],
 	stored: KubeObject,
-	proposed: KubeObject,
-	options: UpdateOptions,
-	context: RequestContext,
+	tracked: KubeObject,
+	{ subresource }: UpdateOptions,
 ): KubeObject {
-	const { subresource } = options;
-	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.metadata, context) };
-	const tracked = trackedUpdate(ports, type, stored, type.withDefaults(merged), options, context);
 	const next = prepare(type, tracked, stored, subresource);
 	// What a controller reports, annotations of the status write included, is no change of what is wanted.
 	const isReport = subresource === "status" || subresource === "finalize";

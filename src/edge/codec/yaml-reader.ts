@@ -5,8 +5,8 @@ import { FairQueue } from "./fair-queue.ts";
 import { type ParsedYaml, parsedJson, parseYaml } from "./yaml.ts";
 import type { FromYaml, ToYaml } from "./yaml-worker.ts";
 
-/** Characters of a text that is read at once: the worst of them take 20 ms. */
-const SHORT_LENGTH_MAX = 4 * 1024;
+/** Characters of a text that is read at once: the worst of them take 10 ms. */
+const SHORT_LENGTH_MAX = 1024;
 /** Characters of a text: far more than people write, and what takes long to read grows faster than its length. */
 const LENGTH_MAX = 256 * 1024;
 /** Time for one text: a plain one of the full length takes one second. The thread is ended with what takes longer. */
