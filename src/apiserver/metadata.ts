@@ -45,6 +45,8 @@ export function dedupedOwners(
 	context: RequestContext,
 ): { ownerReferences?: readonly OwnerReference[] } {
 	if (owners === undefined || owners.length === 0) return {};
+	// Most often none has a uid twice, and what else they say need not be put into words.
+	if (repeatedIndexes(owners, ({ uid }) => uid).size === 0) return { ownerReferences: owners };
 	const again = repeatedIndexes(owners, ownerText);
 	const repeated = new Set(owners.filter((_owner, index) => again.has(index)).map(({ uid }) => uid));
 	if (repeated.size > 0) {

@@ -16,6 +16,8 @@ export interface FieldSet {
 
 /** Sets; about half a kilobyte each with their keys. A plane of many kinds has a few thousand. */
 const KNOWN_MAX = 8_192;
+/** Elements of a set that is remembered. Longer ones are of few objects, and their keys would fill the memory. */
+const KNOWN_ELEMENTS_MAX = 256;
 const known = new RecentMap<FieldSet>(KNOWN_MAX);
 const ITSELF = ".";
 
@@ -117,7 +119,7 @@ export function settled(fields: Fields): FieldSet {
 export function fieldSet(asMember: boolean, elements: readonly string[], sets: readonly FieldSet[]): FieldSet {
 	// What nothing has below it yet makes a set that is not known. Most of those are of one object alone, such as the
 	// addresses of a Pod: the table is not for them.
-	if (sets.some(Trie.isNew)) return inOrder(asMember, elements, sets);
+	if (elements.length > KNOWN_ELEMENTS_MAX || sets.some(Trie.isNew)) return inOrder(asMember, elements, sets);
 	let key = asMember ? ITSELF : "";
 	for (let index = 0; index < elements.length; index++)
 		key += `${elements[index]}\n${idOf(sets[index] ?? EMPTY_SET)}\n`;
@@ -136,7 +138,8 @@ function inOrder(asMember: boolean, elements: readonly string[], sets: readonly 
 	const isSame = sorted.length === elements.length && sorted.every(({ element }, index) => element === elements[index]);
 	const names = sorted.map(({ element }) => element);
 	const inside = sorted.map(({ set }) => set);
-	if (!isSame && !inside.some(Trie.isNew)) return fieldSet(asMember, names, inside);
+	const isShared = names.length <= KNOWN_ELEMENTS_MAX && !inside.some(Trie.isNew);
+	if (!isSame && isShared) return fieldSet(asMember, names, inside);
 	return asMember ? Trie.make([ITSELF, ...names], [LEAF, ...inside]) : Trie.make(names, inside);
 }
 

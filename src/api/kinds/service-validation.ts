@@ -1,5 +1,5 @@
 /** The rules of a Service, in the order in which a real API server reports them. */
-import { errorsOf, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
+import { ERRORS_MAX, errorsOf, type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import { parseLenientIP } from "../ip.ts";
 import { validateEndpointIP, validateLegacyCIDR, validateLegacyIP } from "../ip-validation.ts";
 import { invalids, validateLabels } from "../metadata-validation.ts";
@@ -22,19 +22,21 @@ const BALANCER_ONLY = "may only be used when `type` is 'LoadBalancer'";
 
 export function validateService(service: Service, stored?: Service): readonly FieldError[] {
 	const { spec } = service;
+	const portErrors = validateServicePorts(spec.ports ?? []);
 	return [
 		...validateTopologyAnnotations(service),
 		...((spec.ports ?? []).length === 0 && !isHeadless(spec) && spec.type !== "ExternalName"
 			? [required("spec.ports", "")]
 			: []),
 		...validateForType(spec),
-		...validateServicePorts(spec.ports ?? []),
+		...portErrors,
 		...validateLabels("spec.selector", spec.selector),
 		...validateAffinity(spec),
 		...validateClusterIPFields(service, stored),
 		...validateExternalIPs(spec, stored?.spec.externalIPs ?? []),
 		...validateOneOf("spec.type", spec.type ?? "", TYPES),
-		...validatePortPairs(spec),
+		// Nobody would be told of them.
+		...(portErrors.length > ERRORS_MAX ? [] : validatePortPairs(spec)),
 		...validateSourceRanges(service, stored),
 		...validateLoadBalancerFields(spec),
 		...validateTrafficPolicies(spec),

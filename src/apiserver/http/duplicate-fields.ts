@@ -7,8 +7,11 @@ import { ODDITIES_MAX } from "../../api/schema/decode.ts";
 
 /** An object or list that is open where the reader stands. */
 interface Open {
-	/** Of an object: the keys so far. A list has none. */
-	readonly keys: Set<string> | undefined;
+	readonly isObject: boolean;
+	/** Of an object: the keys so far, until they are many. */
+	readonly keys: string[];
+	/** Of an object with many keys. */
+	table?: Set<string>;
 	/** The key, or the index, of the value that comes next. */
 	at: string | number;
 	/** Whether the next string of an object is a key. */
@@ -25,6 +28,14 @@ export function duplicateFields(text: string): readonly string[] {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
+const NO_KEYS: string[] = [];
+/** Keys that are looked through: a table for each of thousands of small objects takes long to make. */
+const SCANNED_MAX = 8;
+
+function isKnown({ keys, table }: Open, key: string): boolean {
+	return table?.has(key) ?? keys.includes(key);
+}
+
 class Reader {
 	readonly found: string[] = [];
 	readonly #text: string;
@@ -38,10 +49,10 @@ class Reader {
 	step(index: number): number {
 		switch (this.#text.charCodeAt(index)) {
 			case OPEN_OBJECT:
-				this.#open.push({ keys: new Set(), at: "", isBeforeKey: true });
+				this.#open.push({ isObject: true, keys: [], at: "", isBeforeKey: true });
 				return index;
 			case OPEN_LIST:
-				this.#open.push({ keys: undefined, at: 0, isBeforeKey: false });
+				this.#open.push({ isObject: false, keys: NO_KEYS, at: 0, isBeforeKey: false });
 				return index;
 			case CLOSE_OBJECT:
 			case CLOSE_LIST:
@@ -60,7 +71,7 @@ class Reader {
 	#next(): void {
 		const open = this.#open.at(-1);
 		if (open === undefined) return;
-		open.isBeforeKey = open.keys !== undefined;
+		open.isBeforeKey = open.isObject;
 		if (typeof open.at === "number") open.at++;
 	}
 
@@ -83,8 +94,16 @@ class Reader {
 	#key(open: Open, key: string): void {
 		open.isBeforeKey = false;
 		open.at = key;
-		if (open.keys?.has(key) && this.found.length < ODDITIES_MAX) this.found.push(`duplicate field "${this.#path()}"`);
-		open.keys?.add(key);
+		if (isKnown(open, key)) {
+			if (this.found.length < ODDITIES_MAX) this.found.push(`duplicate field "${this.#path()}"`);
+			return;
+		}
+		if (open.keys.length < SCANNED_MAX) {
+			open.keys.push(key);
+			return;
+		}
+		open.table ??= new Set(open.keys);
+		open.table.add(key);
 	}
 
 	#path(): string {

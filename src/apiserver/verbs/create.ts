@@ -2,6 +2,7 @@
 import { validateMetadata } from "../../api/metadata-validation.ts";
 import { ApiError, alreadyExists, badRequest, invalidObject } from "../../api/status.ts";
 import type { KubeObject, ObjectMeta } from "../../api/types/meta.ts";
+import { without } from "../../kernel/json.ts";
 import { randomName } from "../../kernel/random.ts";
 import { requireNoEscalation } from "../access/escalation.ts";
 import { requireActiveNamespace } from "../admission.ts";
@@ -10,7 +11,7 @@ import { type ManagedFields, trackedCreate } from "../field-managers/track-write
 import { dedupedOwners, type WithSelfLink } from "../metadata.ts";
 import { inOneGo, type RequestContext, type ServerPorts, storeKey, type Target, type WriteFlags } from "../ports.ts";
 import { timestamp } from "../timestamp.ts";
-import { commitPlan, planCreate } from "../write-plan.ts";
+import { commitPlan, planCreate, type WritePlan } from "../write-plan.ts";
 
 /** With generateName: how often a taken name is thrown again, the first try included. */
 const NAME_TRIES_MAX = 8;
@@ -56,19 +57,14 @@ async function tryCreate(
 	context: RequestContext,
 ): Promise<CreateResult> {
 	const { type } = target;
-	const key = storeKey({ namespace: target.namespace, name: draft.metadata.name });
 	const complete = type.withDefaults(draft);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.isLarge === true) await requireValidInTurns(ports, target, complete, options, context);
 	const tracked = trackedCreate(ports, type, complete, options, context);
 	if (context.isLarge === true) await ports.clock.yield();
-	// Whether the name may be used was found out before others were served.
+	// Whether there may be something new was found out before others were served.
 	if (context.isLarge === true) requireActiveNamespace(ports, target, draft.metadata.name);
-	const prepared = type.prepareCreate(tracked, { nowMs: ports.clock.wallMs() });
-	requireNoEscalation(ports, target, context.user, prepared);
-	const existing = ports.store.space(type.storagePrefix).get(key);
-	const plan = planCreate(ports, type, key, prepared, options.dryRun);
-	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];
-	if (errors.length > 0) throw invalidObject(type, draft.metadata.name, errors);
+	const existing = ports.store.space(type.storagePrefix).get(storeKey({ ...target, name: draft.metadata.name }));
+	const plan = validPlan(ports, target, tracked, options, context);
 	for (const text of type.warnings(plan.object, undefined)) context.warn(text);
 	if (existing !== undefined) return { kind: "taken", stored: existing.object };
 	if (options.dryRun) return { kind: "created", object: plan.object };
@@ -76,6 +72,38 @@ async function tryCreate(
 	if (committed.kind === "committed") return { kind: "created", object: committed.object };
 	if (committed.kind === "conflict") return { kind: "taken", stored: committed.stored };
 	return tryCreate(ports, target, draft, options, inOneGo(context));
+}
+
+/** What breaks the rules is refused before it is found out who owns all of it, which takes longest. */
+async function requireValidInTurns(
+	ports: ServerPorts,
+	target: Target,
+	complete: KubeObject,
+	options: CreateOptions,
+	context: RequestContext,
+): Promise<void> {
+	await ports.clock.yield();
+	const bare = { ...complete, metadata: without(complete.metadata, "managedFields") };
+	validPlan(ports, target, bare, options, context);
+	await ports.clock.yield();
+}
+
+/** @throws {ApiError} `Invalid`, and `Forbidden` for rights that the writer does not hold. */
+function validPlan(
+	ports: ServerPorts,
+	target: Target,
+	object: KubeObject,
+	{ dryRun }: CreateOptions,
+	{ user }: RequestContext,
+): WritePlan {
+	const { type, namespace } = target;
+	const { name } = object.metadata;
+	const prepared = type.prepareCreate(object, { nowMs: ports.clock.wallMs() });
+	requireNoEscalation(ports, target, user, prepared);
+	const plan = planCreate(ports, type, storeKey({ namespace, name }), prepared, dryRun);
+	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];
+	if (errors.length > 0) throw invalidObject(type, name, errors);
+	return plan;
 }
 
 function taken(target: Target, object: KubeObject, draft: KubeObject, stored: KubeObject | undefined): ApiError {

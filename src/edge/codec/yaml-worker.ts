@@ -1,6 +1,7 @@
 /** The thread that reads YAML, one text after the other: the worst of them keep it busy until it is ended. */
 import { parentPort } from "node:worker_threads";
 import { assertDefined } from "../../kernel/assert.ts";
+import { stepBehind } from "../thread-priority.ts";
 import { type ParsedYaml, parseYaml } from "./yaml.ts";
 
 export interface ToYaml {
@@ -14,6 +15,9 @@ export interface FromYaml {
 	/** Paths of the keys that came twice. */
 	readonly repeated: readonly string[];
 }
+
+// It keeps a core busy, and those who sent something short are not to wait for that.
+stepBehind();
 
 const port = assertDefined(parentPort, "the port of the thread that started this one");
 
