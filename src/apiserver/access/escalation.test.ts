@@ -7,6 +7,7 @@ const BINDINGS = `${RBAC}/namespaces/default/rolebindings`;
 const NODES = [{ verbs: ["get"], apiGroups: [""], resources: ["nodes"] }];
 const PODS = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
 const MORE = "is attempting to grant RBAC permissions not currently held";
+const MERGE = "application/merge-patch+json";
 const asAnn = { headers: { "impersonate-user": "ann" } };
 
 let server: TestServer;
@@ -71,10 +72,12 @@ describe("an administrator of a namespace", () => {
 		}
 	});
 
-	test("may write what changes no rights of a role that has more", async () => {
+	test("changes nothing of a role that has more but what is for the garbage collector", async () => {
 		await server.request("POST", ROLES, { body: { metadata: { name: "big" }, rules: NODES } });
-		const patch = { body: { metadata: { labels: { a: "b" } } }, contentType: "application/merge-patch+json" };
-		expect(await saidTo(server.request("PATCH", `${ROLES}/big`, { ...patch, ...asAnn }))).toBe("200 ");
+		const said = (metadata: object): Promise<string> =>
+			saidTo(server.request("PATCH", `${ROLES}/big`, { body: { metadata }, contentType: MERGE, ...asAnn }));
+		expect(await said({ labels: { a: "b" } })).toMatch(MORE);
+		expect(await said({ finalizers: ["example.com/a"] })).toBe("200 ");
 	});
 
 	test.each([
@@ -86,6 +89,18 @@ describe("an administrator of a namespace", () => {
 		await give("free");
 		expect(await saidTo(server.request("POST", path, { body, ...asAnn }))).toBe("201 ");
 	});
+});
+
+test("who may change roles gains nothing by labels that other roles collect", async () => {
+	const rules = [{ verbs: ["get", "patch"], apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"] }];
+	await server.request("POST", `${RBAC}/clusterroles`, { body: { metadata: { name: "labeller" }, rules } });
+	const subjects = [{ kind: "User", name: "ann" }];
+	const roleRef = { kind: "ClusterRole", name: "labeller" };
+	await server.request("POST", `${RBAC}/clusterrolebindings`, { body: { metadata: { name: "l" }, subjects, roleRef } });
+	const body = { metadata: { labels: { "rbac.authorization.k8s.io/aggregate-to-view": "true" } } };
+	const patch = { body, contentType: MERGE, ...asAnn };
+	expect(await saidTo(server.request("PATCH", `${RBAC}/clusterroles/cluster-admin`, patch))).toMatch(MORE);
+	expect(await saidTo(server.request("PATCH", `${RBAC}/clusterroles/labeller`, patch))).toBe("200 ");
 });
 
 test("only who may do everything makes a role that takes from others", async () => {

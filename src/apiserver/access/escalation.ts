@@ -50,9 +50,7 @@ function requireHeldRules(
 ): void {
 	const { name } = next.metadata;
 	if (may(ports, user, "escalate", { plural: type.plural, namespace, name })) return;
-	const isSame = (key: "rules" | "aggregationRule"): boolean =>
-		stored !== undefined && deepEqual(next[key] ?? [], stored[key] ?? []);
-	if (isSame("rules") && isSame("aggregationRule")) return;
+	// Also when the rules stay: by a label, other roles may come to hold them.
 	requireHeld(ports, { type, namespace }, user, name, next.rules ?? []);
 	if (next.aggregationRule === undefined && stored?.aggregationRule === undefined) return;
 	const { rules } = ports.authorizer.rules(user, namespace);
