@@ -42,8 +42,8 @@ export interface RequestContext {
 	readonly manager?: string;
 	/** Aborts when the client has gone or the request's time is over. */
 	readonly signal?: AbortSignal;
-	/** What was sent takes long to go through: others are served between the steps. */
-	readonly isLarge?: boolean;
+	/** Of a request that takes long to go through: others are served between its steps. */
+	readonly turn?: () => Promise<void>;
 }
 
 /**
@@ -51,7 +51,8 @@ export interface RequestContext {
  * a large request from ever coming to its end.
  */
 export function inOneGo(context: RequestContext): RequestContext {
-	return context.isLarge === true ? { ...context, isLarge: false } : context;
+	const { turn: _, ...rest } = context;
+	return rest;
 }
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";

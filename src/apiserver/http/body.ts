@@ -1,7 +1,6 @@
 /** From the bytes of a request to plain data. */
 import type { TypeMeta } from "../../api/schema/decode.ts";
 import { ApiError, badRequest, hasReason } from "../../api/status.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import type { Patch } from "../verbs/patch.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { HttpRequest } from "./message.ts";
@@ -18,7 +17,8 @@ export interface BodyCodecs {
 }
 
 export interface BodyPorts extends BodyCodecs {
-	readonly clock: Pick<Clock, "yield">;
+	/** What is large is read in steps. */
+	readonly turn: () => Promise<void>;
 }
 
 const ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -108,11 +108,11 @@ export function requireBody(body: ReadBody, { kind }: Pick<TypeMeta, "kind">): R
 }
 
 /** @throws {SyntaxError} */
-async function readJson(bytes: Uint8Array, text: string, { clock }: BodyPorts): Promise<ReadBody> {
+async function readJson(bytes: Uint8Array, text: string, { turn }: BodyPorts): Promise<ReadBody> {
 	const isLarge = bytes.length > LARGE_BYTES;
-	if (isLarge) await clock.yield();
+	if (isLarge) await turn();
 	const value: unknown = JSON.parse(text);
-	if (isLarge) await clock.yield();
+	if (isLarge) await turn();
 	return { value, oddities: duplicateFields(text), isLarge };
 }
 

@@ -12,7 +12,7 @@ import { upToDate } from "../required-revision.ts";
 import { ANONYMOUS } from "../users.ts";
 import { WatchHub } from "../watch/watch-hub.ts";
 import { errorAnswer } from "./answer.ts";
-import type { BodyCodecs, BodyPorts } from "./body.ts";
+import type { BodyCodecs } from "./body.ts";
 import { EncodedObjects } from "./encoded-objects.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { wantsPretty } from "./negotiate.ts";
@@ -22,6 +22,7 @@ import { DEFAULT_REQUEST_RATE, type RequestRate, RequestRates } from "./request-
 import { DEFAULT_IN_FLIGHT, type InFlightLimits, RequestsInFlight } from "./requests-in-flight.ts";
 import { handleResource } from "./resource-handler.ts";
 import { type Route, routeOf } from "./route.ts";
+import { Turns } from "./turns.ts";
 import { type UpgradeAnswer, upgradedPod } from "./upgrade.ts";
 import { errorFrame } from "./watch-body.ts";
 
@@ -56,6 +57,7 @@ export class HttpApi {
 	readonly #encoded: EncodedObjects;
 	readonly #inFlight: RequestsInFlight;
 	readonly #rates: RequestRates;
+	readonly #turns: Turns;
 	readonly #requests: Counter;
 	readonly #durations: Histogram;
 
@@ -67,6 +69,7 @@ export class HttpApi {
 		this.#encoded = new EncodedObjects(metrics);
 		this.#inFlight = new RequestsInFlight(metrics, ports.inFlight ?? DEFAULT_IN_FLIGHT);
 		this.#rates = new RequestRates(ports.server.ports, ports.rate ?? DEFAULT_REQUEST_RATE);
+		this.#turns = new Turns(ports.server.ports.clock);
 		this.#requests = metrics.counter({
 			name: "apiserver_request_total",
 			help: "Answered requests by method and code.",
@@ -164,7 +167,7 @@ export class HttpApi {
 			server,
 			hub: this.#hub,
 			encoded: this.#encoded,
-			body: bodyPortsOf(user, this.#ports.codecs, server.ports),
+			body: { ...codecsOf(user, this.#ports.codecs), turn: () => this.#turns.next() },
 			logs: this.#ports.logs,
 			accountTokens: this.#ports.accountTokens,
 			userOfToken: (token: string, audiences?: readonly string[]) =>
@@ -218,8 +221,8 @@ export class HttpApi {
 }
 
 /** Whoever sends long texts keeps nobody waiting but themselves. */
-function bodyPortsOf({ name }: User, codecs: BodyCodecs, { clock }: Pick<BodyPorts, "clock">): BodyPorts {
-	return { ...codecs, clock, parseYaml: (text, repeated) => codecs.parseYaml(text, repeated, name) };
+function codecsOf({ name }: User, codecs: BodyCodecs): BodyCodecs {
+	return { ...codecs, parseYaml: (text, repeated) => codecs.parseYaml(text, repeated, name) };
 }
 
 /** Reads that say how new the state must be are content with that; pages go on in what another server may have cut. */

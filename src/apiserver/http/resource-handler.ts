@@ -193,29 +193,34 @@ async function readObject(
 ): Promise<Sent & { readonly body: unknown }> {
 	const flags = writeFlagsOf(request.query, optionsKind);
 	const read = requireBody(await readBody(request, ports.body, expected), expected);
-	return { body: read.value, ...sent(flags, read, context) };
+	return { body: read.value, ...sent(ports, flags, read, context) };
 }
 
 async function readPatchOf({ ports, request, context }: Call): Promise<Sent & { readonly patch: Patch }> {
 	const type = patchTypeOf(request);
 	const flags = writeFlagsOf(request.query, type === "apply" ? "ApplyOptions" : "PatchOptions");
 	const read = await readPatch(request, type, ports.body);
-	return { patch: { type, body: read.value }, ...sent(flags, read, context) };
+	return { patch: { type, body: read.value }, ...sent(ports, flags, read, context) };
 }
 
-function sent(flags: WriteFlags, { oddities, isLarge = false }: ReadBody, context: RequestContext): Sent {
-	return { flags: { ...flags, oddities }, context: isLarge ? { ...context, isLarge } : context };
+function sent(
+	{ body: { turn } }: ResourceHandlerPorts,
+	flags: WriteFlags,
+	{ oddities, isLarge = false }: ReadBody,
+	context: RequestContext,
+): Sent {
+	return { flags: { ...flags, oddities }, context: isLarge ? { ...context, turn } : context };
 }
 
 /** Of what was sent large, the answer is large as well. */
 async function answered(
 	{ ports, target }: Call,
-	{ isLarge = false }: RequestContext,
+	{ turn }: RequestContext,
 	status: number,
 	object: KubeObject,
 	options: AnswerOptions,
 ): Promise<HttpResponse> {
-	if (isLarge) await ports.body.clock.yield();
+	if (turn !== undefined) await turn();
 	return objectAnswer(ports, status, object, target.type.table, options);
 }
 

@@ -40,10 +40,10 @@ async function tryApply(
 	if (stored === undefined) return applyNew(ports, target, config, options, context);
 	const { object: data, ownedBy } = applied(ports, target.type, stored.object, config, options, context);
 	requireUnrepeated(options);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	const proposed = decodeBody(target.type, data, { fieldValidation: "Ignore" }, context, stored.object);
 	requireSameName(target, proposed);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	const object = await applyUpdate(ports, target, stored, proposed, { ...options, ownedBy }, context);
 	return object === undefined ? undefined : { object, isCreated: false };
 }

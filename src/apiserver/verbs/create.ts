@@ -36,7 +36,7 @@ export async function createObject(
 	const decoded = decodeBody(type, body, options, context);
 	const draft = withSystemMetadata(ports, target, decoded, context);
 	requireActiveNamespace(ports, target, draft.metadata.name);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	for (let attempt = 1; ; attempt++) {
 		const object = named(ports, draft);
 		const result = await tryCreate(ports, target, object, options, attempt === 1 ? context : inOneGo(context));
@@ -58,11 +58,11 @@ async function tryCreate(
 ): Promise<CreateResult> {
 	const { type } = target;
 	const complete = type.withDefaults(draft);
-	if (context.isLarge === true) await requireValidInTurns(ports, target, complete, options, context);
+	if (context.turn !== undefined) await requireValidInTurns(ports, target, complete, options, context, context.turn);
 	const tracked = trackedCreate(ports, type, complete, options, context);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	// Whether there may be something new was found out before others were served.
-	if (context.isLarge === true) requireActiveNamespace(ports, target, draft.metadata.name);
+	if (context.turn !== undefined) requireActiveNamespace(ports, target, draft.metadata.name);
 	const existing = ports.store.space(type.storagePrefix).get(storeKey({ ...target, name: draft.metadata.name }));
 	const plan = validPlan(ports, target, tracked, options, context);
 	for (const text of type.warnings(plan.object, undefined)) context.warn(text);
@@ -81,11 +81,12 @@ async function requireValidInTurns(
 	complete: KubeObject,
 	options: CreateOptions,
 	context: RequestContext,
+	turn: () => Promise<void>,
 ): Promise<void> {
-	await ports.clock.yield();
+	await turn();
 	const bare = { ...complete, metadata: without(complete.metadata, "managedFields") };
 	validPlan(ports, target, bare, options, context);
-	await ports.clock.yield();
+	await turn();
 }
 
 /** @throws {ApiError} `Invalid`, and `Forbidden` for rights that the writer does not hold. */

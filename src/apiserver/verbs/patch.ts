@@ -40,10 +40,10 @@ export async function patchObject(
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) throw notFound(target.type, target.name);
 		const result = applyPatch(target.type.schema, stored.object, patch);
-		if (attempt.isLarge === true) await ports.clock.yield();
+		if (attempt.turn !== undefined) await attempt.turn();
 		const proposed = decodePatched(target, result, stored.object, patch, options, context);
 		requireSameName(target, proposed);
-		if (attempt.isLarge === true) await ports.clock.yield();
+		if (attempt.turn !== undefined) await attempt.turn();
 		const object = await applyUpdate(ports, target, stored, proposed, options, attempt);
 		if (object !== undefined) return { object, isCreated: false };
 	}

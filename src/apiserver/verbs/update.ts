@@ -39,7 +39,7 @@ export async function updateObject(
 	const proposed = decodeBody(target.type, body, options, context, shownEntry(ports, target)?.object);
 	requireSameName(target, proposed);
 	for (let attempt = context; ; attempt = inOneGo(context)) {
-		if (attempt.isLarge === true) await ports.clock.yield();
+		if (attempt.turn !== undefined) await attempt.turn();
 		const stored = shownEntry(ports, target);
 		if (stored === undefined) {
 			if (!target.type.createOnUpdate || options.subresource !== undefined) {
@@ -88,9 +88,9 @@ export async function applyUpdate(
 	requireMeantVersion(target, stored.object, proposed);
 	const merged = { ...proposed, metadata: updatedMetadata(proposed.metadata, stored.object.metadata, context) };
 	const complete = type.withDefaults(merged);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	const tracked = trackedUpdate(ports, type, stored.object, complete, options, context);
-	if (context.isLarge === true) await ports.clock.yield();
+	if (context.turn !== undefined) await context.turn();
 	const next = preparedUpdate(type, stored.object, tracked, options);
 	const plan = planUpdate(ports, type, stored, next, options.dryRun);
 	requireNoEscalation(ports, target, context.user, plan.object, stored.object);
