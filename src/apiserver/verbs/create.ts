@@ -9,7 +9,15 @@ import { requireActiveNamespace } from "../admission.ts";
 import { decodeBody } from "../decode-body.ts";
 import { type ManagedFields, trackedCreate } from "../field-managers/track-write.ts";
 import { dedupedOwners, type WithSelfLink } from "../metadata.ts";
-import { inOneGo, type RequestContext, type ServerPorts, storeKey, type Target, type WriteFlags } from "../ports.ts";
+import {
+	inOneGo,
+	type RequestContext,
+	type ServerPorts,
+	storeKey,
+	type Target,
+	type User,
+	type WriteFlags,
+} from "../ports.ts";
 import { timestamp } from "../timestamp.ts";
 import { commitPlan, planCreate, type WritePlan } from "../write-plan.ts";
 
@@ -64,7 +72,8 @@ async function tryCreate(
 	// Whether there may be something new was found out before others were served.
 	if (context.turn !== undefined) requireActiveNamespace(ports, target, draft.metadata.name);
 	const existing = ports.store.space(type.storagePrefix).get(storeKey({ ...target, name: draft.metadata.name }));
-	const plan = validPlan(ports, target, tracked, options, context);
+	const plan = planOf(ports, target, tracked, options, context.user);
+	if (context.turn === undefined) requireValid(target, plan);
 	for (const text of type.warnings(plan.object, undefined)) context.warn(text);
 	if (existing !== undefined) return { kind: "taken", stored: existing.object };
 	if (options.dryRun) return { kind: "created", object: plan.object };
@@ -80,31 +89,33 @@ async function requireValidInTurns(
 	target: Target,
 	complete: KubeObject,
 	options: CreateOptions,
-	context: RequestContext,
+	{ user }: RequestContext,
 	turn: () => Promise<void>,
 ): Promise<void> {
 	await turn();
 	const bare = { ...complete, metadata: without(complete.metadata, "managedFields") };
-	validPlan(ports, target, bare, options, context);
+	requireValid(target, planOf(ports, target, bare, options, user));
 	await turn();
 }
 
-/** @throws {ApiError} `Invalid`, and `Forbidden` for rights that the writer does not hold. */
-function validPlan(
+/** @throws {ApiError} `Forbidden` for rights that the writer does not hold, `Invalid` for what cannot be claimed. */
+function planOf(
 	ports: ServerPorts,
 	target: Target,
 	object: KubeObject,
 	{ dryRun }: CreateOptions,
-	{ user }: RequestContext,
+	user: User,
 ): WritePlan {
 	const { type, namespace } = target;
-	const { name } = object.metadata;
 	const prepared = type.prepareCreate(object, { nowMs: ports.clock.wallMs() });
 	requireNoEscalation(ports, target, user, prepared);
-	const plan = planCreate(ports, type, storeKey({ namespace, name }), prepared, dryRun);
-	const errors = [...validateMetadata(type, plan.object.metadata), ...type.validate(plan.object)];
-	if (errors.length > 0) throw invalidObject(type, name, errors);
-	return plan;
+	return planCreate(ports, type, storeKey({ namespace, name: object.metadata.name }), prepared, dryRun);
+}
+
+/** @throws {ApiError} `Invalid` */
+function requireValid({ type }: Target, { object }: WritePlan): void {
+	const errors = [...validateMetadata(type, object.metadata), ...type.validate(object)];
+	if (errors.length > 0) throw invalidObject(type, object.metadata.name, errors);
 }
 
 function taken(target: Target, object: KubeObject, draft: KubeObject, stored: KubeObject | undefined): ApiError {
