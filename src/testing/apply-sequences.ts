@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { type Applied, applyConfig } from "../api/apply/apply-config.ts";
 import { compare } from "../api/apply/compare.ts";
 import { difference, EMPTY_SET, type FieldSet, pathsOf, readFieldSet, union } from "../api/apply/field-set.ts";
-import { givenFields } from "../api/apply/given-fields.ts";
+import { checkedFields, givenFields } from "../api/apply/given-fields.ts";
 import { entriesOf, NO_OWNERS, type Owners } from "../api/apply/managed-fields.ts";
 import { presentFields } from "../api/apply/present-fields.ts";
 import { type ApplyShape, ATOM } from "../api/apply/shape.ts";
@@ -106,8 +106,10 @@ function updated({ object, owners }: State, { manager, value: next }: ApplyStep)
 	return { object: next, owners: trackUpdate(owners, object, next, writer(manager)) };
 }
 
-function apply({ object, owners }: State, { manager, value: config, isForced }: ApplyStep, force = isForced): Applied {
-	return applyConfig(owners, object, config, writer(manager), force);
+function apply({ object, owners }: State, { manager, value, isForced }: ApplyStep, force = isForced): Applied {
+	const checked = checkedFields(SHAPE, value);
+	if (checked.kind === "wrong") throw new Error(`broken: the configuration fits: ${checked.message}`);
+	return applyConfig(owners, object, { value, fields: checked.fields }, writer(manager), force);
 }
 
 function applied(state: State, step: ApplyStep): State {
@@ -117,7 +119,6 @@ function applied(state: State, step: ApplyStep): State {
 		for (const { fields } of result.conflicts) must(fields !== EMPTY_SET, "a conflict names fields");
 		return state;
 	}
-	must(result.kind === "applied", "the configuration fits");
 	const next: State = { object: result.object ?? state.object, owners: result.owners };
 	const given = givenFields(SHAPE, step.value);
 	must(

@@ -2,7 +2,7 @@
 import { deepEqual } from "../../kernel/json.ts";
 import { compare } from "./compare.ts";
 import { difference, EMPTY_SET, type FieldSet, intersection, union, unionOf, withoutSubtrees } from "./field-set.ts";
-import { checkedFields, givenFields } from "./given-fields.ts";
+import { givenFields } from "./given-fields.ts";
 import {
 	isSameOwner,
 	type Owner,
@@ -30,26 +30,29 @@ export type Applied =
 			readonly object: unknown;
 			readonly owners: Owners;
 	  }
-	| { readonly kind: "conflicts"; readonly conflicts: readonly Conflict[] }
-	/** The configuration does not fit the schema. */
-	| { readonly kind: "wrong"; readonly message: string };
+	| { readonly kind: "conflicts"; readonly conflicts: readonly Conflict[] };
+
+/** What somebody applies, and the fields that it gives. */
+export interface GivenConfig {
+	readonly value: Readonly<Record<string, unknown>>;
+	/** As {@link checkedFields} finds them. */
+	readonly fields: FieldSet;
+}
 
 /** @param live {} when there is no object yet. */
 export function applyConfig(
 	owners: Owners,
 	live: unknown,
-	config: unknown,
+	config: GivenConfig,
 	writer: Writer,
 	isForced: boolean,
 ): Applied {
 	const { shape, manager, apiVersion, subresource } = writer;
-	const checked = checkedFields(shape, config);
-	if (checked.kind === "wrong") return checked;
 	const self: Owner = { manager, operation: "Apply", apiVersion, subresource };
 	const before = owners.find((owner) => isSameOwner(owner, self));
-	const given = ownable(withoutSubtrees(checked.fields, writer.ignored));
+	const given = ownable(withoutSubtrees(config.fields, writer.ignored));
 	const now = withOwner(owners, ownership(self, before?.time, given));
-	const object = pruned(shape, merged(shape, live, config), now, before?.fieldsV1 ?? EMPTY_SET) ?? {};
+	const object = pruned(shape, merged(shape, live, config.value), now, before?.fieldsV1 ?? EMPTY_SET) ?? {};
 	const found = compare(shape, live, object);
 	const written = withoutSubtrees(found.written, writer.ignored);
 	const removed = withoutSubtrees(found.removed, writer.ignored);

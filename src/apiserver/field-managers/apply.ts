@@ -1,9 +1,11 @@
 /** What a server-side apply makes of an object: the object to write, and who owns what of it. */
-import { type Applied, applyConfig, type Conflict } from "../../api/apply/apply-config.ts";
+import { type Applied, applyConfig, type Conflict, type GivenConfig } from "../../api/apply/apply-config.ts";
 import { conflictError } from "../../api/apply/conflict-text.ts";
 import { difference, EMPTY_SET } from "../../api/apply/field-set.ts";
+import { checkedFields } from "../../api/apply/given-fields.ts";
 import { fieldsAsLastApplied, KUBECTL, withLastApplied } from "../../api/apply/last-applied.ts";
 import { entriesOf, NO_OWNERS, type Owners, ownersOf } from "../../api/apply/managed-fields.ts";
+import type { ApplyShape } from "../../api/apply/shape.ts";
 import { trackUpdate, type Writer } from "../../api/apply/track-update.ts";
 import type { ResourceType } from "../../api/resource.ts";
 import { ApiError } from "../../api/status.ts";
@@ -27,15 +29,24 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 /**
+ * @param value Of the right kind, without managedFields.
+ * @throws {ApiError} Without a reason, when it does not fit the schema.
+ */
+export function checkedConfig(shape: ApplyShape, value: GivenConfig["value"]): GivenConfig {
+	const checked = checkedFields(shape, value);
+	if (checked.kind === "ok") return { value, fields: checked.fields };
+	throw new ApiError("", `failed to create typed patch object (${configWords(value)}): ${checked.message}`);
+}
+
+/**
  * @param live Absent when there is no object yet.
- * @param config Of the right kind, without managedFields.
- * @throws {ApiError} `Conflict` when others own what it would change; without a reason when it does not fit the schema.
+ * @throws {ApiError} `Conflict` when others own what it would change.
  */
 export function applied(
 	ports: ServerPorts,
 	type: ResourceType,
 	live: KubeObject | undefined,
-	config: Readonly<Record<string, unknown>>,
+	config: GivenConfig,
 	options: ApplyOptions,
 	context: RequestContext,
 ): AppliedObject {
@@ -44,12 +55,9 @@ export function applied(
 	const known = knownOwners(ports, type, ownersOf(live?.metadata.managedFields) ?? NO_OWNERS);
 	const owners = known.length > 0 ? known : trackUpdate(known, {}, bare, { ...writer, manager: BEFORE_FIRST_APPLY });
 	const result = outcome(owners, bare, config, writer, options.force === true);
-	if (result.kind === "wrong") {
-		throw new ApiError("", `failed to create typed patch object (${configWords(config)}): ${result.message}`);
-	}
 	if (result.kind === "conflicts") throw conflictError(result.conflicts);
 	const changed = result.object ?? bare;
-	const object = writer.manager === KUBECTL ? withLastApplied(changed, config) : changed;
+	const object = writer.manager === KUBECTL ? withLastApplied(changed, config.value) : changed;
 	return {
 		object: object as Readonly<Record<string, unknown>>,
 		ownedBy: { entries: entriesOf(result.owners) },
@@ -57,13 +65,7 @@ export function applied(
 }
 
 /** `kubectl` may change what its own client-side apply has set, whoever owns it. */
-function outcome(
-	owners: Owners,
-	live: unknown,
-	config: Readonly<Record<string, unknown>>,
-	writer: Writer,
-	isForced: boolean,
-): Applied {
+function outcome(owners: Owners, live: unknown, config: GivenConfig, writer: Writer, isForced: boolean): Applied {
 	const result = applyConfig(owners, live, config, writer, isForced);
 	if (result.kind !== "conflicts" || writer.manager !== KUBECTL) return result;
 	const allowed = fieldsAsLastApplied(writer.shape, writer.apiVersion, live);
@@ -74,7 +76,7 @@ function outcome(
 }
 
 /** `default/web; /v1, Kind=Service` */
-export function configWords(config: Readonly<Record<string, unknown>>): string {
+function configWords(config: Readonly<Record<string, unknown>>): string {
 	const metadata = ownValue(config, "metadata");
 	const [namespace, name] = ["namespace", "name"].map((key) =>
 		isObject(metadata) ? (ownValue(metadata, key) ?? "") : "",

@@ -1,16 +1,16 @@
 /** `scale`: the size of a workload, read and written without knowing its kind. */
-import { checkedFields } from "../../api/apply/given-fields.ts";
 import { shapeOfMessage } from "../../api/apply/message-shape.ts";
 import { scaleOf, validateScale, type Workload, withScale } from "../../api/scale.ts";
 import { decodeObject } from "../../api/schema/decode.ts";
-import { ApiError, badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
+import { badRequest, conflict, invalidObject, notFound, OBJECT_MODIFIED } from "../../api/status.ts";
 import type { Scale } from "../../api/types/autoscaling.ts";
 import type { KubeObject } from "../../api/types/meta.ts";
-import { applied, configWords } from "../field-managers/apply.ts";
+import { applied, checkedConfig } from "../field-managers/apply.ts";
 import type { ManagedFields } from "../field-managers/track-write.ts";
+import { shapeOf } from "../field-managers/writer.ts";
 import type { RequestContext, ServerPorts, Target, WriteFlags } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
-import { type Config, configOf, reportRepeats, requireUnrepeated } from "../verbs/apply.ts";
+import { configOf, reportRepeats, requireUnrepeated } from "../verbs/apply.ts";
 import { applyPatch, type Patch } from "../verbs/patch.ts";
 import { getObject } from "../verbs/read.ts";
 import { applyUpdate, type UpdateOptions } from "../verbs/update.ts";
@@ -82,7 +82,7 @@ function appliedScale(
 ): Resized {
 	const config = configOf({ group: "autoscaling", version: "v1", kind: "Scale" }, body);
 	requireUnrepeated(options);
-	const scale = decodedScale(checkedScale(config));
+	const scale = decodedScale(checkedConfig(shapeOfMessage("autoscaling.Scale"), config).value);
 	reportRepeats(options, context);
 	const { type, name } = target;
 	const { namespace = "" } = parent.metadata;
@@ -94,17 +94,17 @@ function appliedScale(
 	};
 	const resizedHead = type.scale?.write(head, scale) ?? { ...head, ...{ spec: { replicas } } };
 	const wanted = replicas === undefined ? head : resizedHead;
-	const { object, ownedBy } = applied(ports, type, parent, { ...wanted }, options, context);
+	const { object, ownedBy } = applied(
+		ports,
+		type,
+		parent,
+		checkedConfig(shapeOf(type), { ...wanted }),
+		options,
+		context,
+	);
 	// Only the size of the parent can have changed.
 	const size = scaleOfObject(target, { ...parent, ...object }).spec?.replicas;
 	return { next: resized(target, parent, { ...scale, spec: size === undefined ? {} : { replicas: size } }), ownedBy };
-}
-
-/** @throws {ApiError} Without a reason, for what the schema does not know. */
-function checkedScale(config: Config): Config {
-	const checked = checkedFields(shapeOfMessage("autoscaling.Scale"), config);
-	if (checked.kind === "ok") return config;
-	throw new ApiError("", `failed to create typed patch object (${configWords(config)}): ${checked.message}`);
 }
 
 function decodedScale(body: unknown): Scale {

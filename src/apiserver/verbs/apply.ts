@@ -4,7 +4,8 @@ import { DEPTH_MAX, isDeeperThan } from "../../api/schema/depth.ts";
 import { badRequest, conflict, hasReason, notFound } from "../../api/status.ts";
 import { isObject, ownValue } from "../../kernel/json.ts";
 import { decodeBody } from "../decode-body.ts";
-import { applied, kindWords } from "../field-managers/apply.ts";
+import { applied, checkedConfig, kindWords } from "../field-managers/apply.ts";
+import { shapeOf } from "../field-managers/writer.ts";
 import { inOneGo, type RequestContext, type ServerPorts, type Target } from "../ports.ts";
 import { shownEntry } from "../stored-form.ts";
 import { createObject } from "./create.ts";
@@ -38,7 +39,9 @@ async function tryApply(
 ): Promise<UpdateAnswer | undefined> {
 	const stored = shownEntry(ports, target);
 	if (stored === undefined) return applyNew(ports, target, config, options, context);
-	const { object: data, ownedBy } = applied(ports, target.type, stored.object, config, options, context);
+	const given = checkedConfig(shapeOf(target.type), config);
+	if (context.turn !== undefined) await context.turn();
+	const { object: data, ownedBy } = applied(ports, target.type, stored.object, given, options, context);
 	requireUnrepeated(options);
 	if (context.turn !== undefined) await context.turn();
 	const proposed = decodeBody(target.type, data, { fieldValidation: "Ignore" }, context, stored.object);
@@ -64,7 +67,9 @@ async function applyNew(
 		throw conflict(type, name, why);
 	}
 	ports.authorizer.authorize(context.user, { verb: "create", ...target });
-	const { object, ownedBy } = applied(ports, type, undefined, config, options, context);
+	const given = checkedConfig(shapeOf(type), config);
+	if (context.turn !== undefined) await context.turn();
+	const { object, ownedBy } = applied(ports, type, undefined, given, options, context);
 	requireUnrepeated(options);
 	const flags = { dryRun: options.dryRun, fieldValidation: "Ignore", ownedBy } as const;
 	try {
