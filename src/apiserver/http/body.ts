@@ -61,9 +61,9 @@ export async function readBody(request: HttpRequest, ports: BodyPorts, expected:
 		case "application/yaml":
 		case "application/x-yaml":
 		case "text/yaml":
-			return { value: await ports.parseYaml(textOf(bytes)), oddities: [], isLarge };
+			return read(await ports.parseYaml(textOf(bytes)), [], isLarge, ports);
 		case "application/vnd.kubernetes.protobuf":
-			return { value: await ports.decodeProtobuf(bytes, expected), oddities: [], isLarge };
+			return read(await ports.decodeProtobuf(bytes, expected), [], isLarge, ports);
 		default:
 			throw unsupported(ACCEPTED);
 	}
@@ -96,7 +96,8 @@ async function readConfig(bytes: Uint8Array, ports: BodyPorts): Promise<ReadBody
 		const repeated: string[] = [];
 		const value = (await ports.parseYaml(text, repeated)) ?? {};
 		const isLarge = bytes.length > LARGE_BYTES;
-		return { value, oddities: repeated.map((path) => `duplicate field "${path}"`), isLarge };
+		const oddities = repeated.map((path) => `duplicate field "${path}"`);
+		return await read(value, oddities, isLarge, ports);
 	} catch (error) {
 		throw hasReason(error, "BadRequest") ? badRequest(`error decoding YAML: ${error.message}`) : error;
 	}
@@ -108,12 +109,23 @@ export function requireBody(body: ReadBody, { kind }: Pick<TypeMeta, "kind">): R
 }
 
 /** @throws {SyntaxError} */
-async function readJson(bytes: Uint8Array, text: string, { turn }: BodyPorts): Promise<ReadBody> {
+async function readJson(bytes: Uint8Array, text: string, ports: BodyPorts): Promise<ReadBody> {
 	const isLarge = bytes.length > LARGE_BYTES;
-	if (isLarge) await turn();
+	if (isLarge) await ports.turn();
 	const value: unknown = JSON.parse(text);
+	if (isLarge) await ports.turn();
+	return read(value, duplicateFields(text), isLarge, ports);
+}
+
+/** What has been read; who goes on with it begins in a turn of its own. */
+async function read(
+	value: unknown,
+	oddities: readonly string[],
+	isLarge: boolean,
+	{ turn }: BodyPorts,
+): Promise<ReadBody> {
 	if (isLarge) await turn();
-	return { value, oddities: duplicateFields(text), isLarge };
+	return { value, oddities, isLarge };
 }
 
 async function parseJson(bytes: Uint8Array, kind: string, ports: BodyPorts): Promise<ReadBody> {
