@@ -1,9 +1,10 @@
 /** `sliceplane store`: looks at the folder of `up --data-dir`, copies it, and makes a new one of a copy. */
 import { type Command, Option } from "commander";
-import type { StoreCheck } from "../edge/lmdb-store.ts";
+import type { StoreCheck } from "../edge/lmdb-check.ts";
 import { SystemClock } from "../edge/system-clock.ts";
 import { startRevision } from "../store/memory-engine.ts";
 import { folder } from "./flag-values.ts";
+import { stopSignal } from "./until-stopped.ts";
 
 interface StoreFlags {
 	readonly dataDir: string;
@@ -34,13 +35,14 @@ export function addStoreCommand(root: Command, setStatus: (status: number) => vo
 		.argument("<to>", "the new folder", folder)
 		.action(async (to: string, flags: StoreFlags) => {
 			const { snapshotDataFolder } = await import("../wiring/data-folder.ts");
-			setStatus(print(await snapshotDataFolder(flags.dataDir, to), flags));
+			setStatus(print(await snapshotDataFolder(flags.dataDir, to, stopSignal()), flags));
 		});
 	command("restore", "Make a new data folder of a snapshot; revisions go on above all of before.")
 		.argument("<from>", "the snapshot", folder)
 		.action(async (from: string, flags: StoreFlags) => {
 			const { restoreDataFolder } = await import("../wiring/data-folder.ts");
-			setStatus(print(await restoreDataFolder(from, flags.dataDir, startRevision(new SystemClock().wallMs())), flags));
+			const revision = startRevision(new SystemClock().wallMs());
+			setStatus(print(await restoreDataFolder(from, flags.dataDir, revision, stopSignal()), flags));
 		});
 }
 
@@ -50,7 +52,8 @@ function print(found: StoreCheck, { output }: StoreFlags): number {
 	if (output === "json") process.stdout.write(`${JSON.stringify(found)}\n`);
 	else {
 		const past = `watches go on from revision ${baseRevision} (${commits} commits)`;
-		process.stdout.write(`revision ${revision}, ${objects} objects, ${past}\n`);
+		const counted = objects === undefined ? "objects not counted" : `${objects} objects`;
+		process.stdout.write(`revision ${revision}, ${counted}, ${past}\n`);
 		for (const problem of problems) process.stdout.write(`fault: ${problem}\n`);
 	}
 	return problems.length === 0 ? 0 : 1;

@@ -1,4 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	cpSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { open as openRoot } from "lmdb";
@@ -115,7 +126,7 @@ describe("a data folder", () => {
 		await store.commit([put("a")]);
 		await takeOver();
 		await expect(store.commit([put("b")])).rejects.toThrow(
-			`${folder}: another process has taken it, and this one may not write any more; nothing was written`,
+			`${folder}: another process has taken it, and this one may not write any more`,
 		);
 		expect(await opened?.lost).toBe(`${folder}: another process has taken it, and this one may not write any more`);
 		const again = await reopen();
@@ -126,6 +137,37 @@ describe("a data folder", () => {
 		await open();
 		await takeOver();
 		expect(await opened?.lost).toContain("another process has taken it");
+	});
+
+	test.each([
+		{ what: "removed", away: () => rmSync(folder, { recursive: true }) },
+		{ what: "moved", away: () => renameSync(folder, `${folder}-moved`) },
+		{ what: "without its store", away: () => rmSync(path.join(folder, "store"), { recursive: true }) },
+		{ what: "without its file", away: () => rmSync(path.join(folder, "store", "data.mdb")) },
+		{
+			what: "replaced by a copy",
+			away: () => {
+				cpSync(folder, `${folder}-copy`, { recursive: true });
+				rmSync(folder, { recursive: true });
+				renameSync(`${folder}-copy`, folder);
+			},
+		},
+	])("that is $what takes no more, and says so", async ({ away }) => {
+		const store = await open();
+		await store.commit([put("a")]);
+		away();
+		const says = `${folder}: its store is not there any more: it was removed, moved or replaced while this process used it`;
+		await expect(store.commit([put("b")])).rejects.toThrow(says);
+		expect(await opened?.lost).toContain(says);
+		await expect(store.commit([put("c")])).rejects.toThrow(says);
+		expect(store.space(SPACE).get("b")).toBeUndefined();
+		rmSync(`${folder}-moved`, { recursive: true, force: true });
+	});
+
+	test("that is removed is said to be lost, also when nothing is written", async () => {
+		await open();
+		rmSync(folder, { recursive: true });
+		expect(await opened?.lost).toContain("its store is not there any more");
 	});
 
 	test("waits at its end for what is being written, and refuses what comes later", async () => {

@@ -1,5 +1,5 @@
 /** A data folder: its state in memory, and a thread that keeps what is written to it. */
-import { existsSync, realpathSync, statfsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { ApiError } from "../api/status.ts";
@@ -8,11 +8,15 @@ import type { Revision } from "../store/entry.ts";
 import type { CommitLog, LoggedCommit } from "../store/group-commit-engine.ts";
 import type { View } from "../store/view.ts";
 import { builtScript } from "./built-script.ts";
-import { createStore, HeldError, LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
+import { HeldError, LmdbStore, type LmdbStoreOptions } from "./lmdb-store.ts";
+import { finishTables } from "./lmdb-tables.ts";
 import type { FromLmdb, LmdbWork, ToLmdb } from "./lmdb-worker.ts";
+import { loadLmdb } from "./load-lmdb.ts";
 import { lookAtStore } from "./look-at-store.ts";
-import { keepPrivate, madeWhole, makeFolder } from "./store-folder.ts";
+import { keepPrivate, makeFolder } from "./store-folder.ts";
+import { storeReason } from "./store-reason.ts";
 import { systemReason } from "./system-reason.ts";
+import { madeWhole, removeAbandoned } from "./unfinished-store.ts";
 
 export interface DataFolderOptions {
 	readonly folder: string;
@@ -34,6 +38,7 @@ export interface OpenedFolder {
 }
 
 const COMMITS_MAX = 10_000;
+const NOTHING_WRITTEN = "nothing was written, and what was written before is kept";
 /** Folders that this process has. */
 const openHere = new Set<string>();
 
@@ -67,8 +72,9 @@ export async function openDataFolder(options: DataFolderOptions): Promise<Opened
 
 async function takenFolder(options: DataFolderOptions): Promise<KeptLog> {
 	const { folder, commitsMax = COMMITS_MAX, start, metrics } = options;
-	const { open } = await lmdb();
+	const open = await loadLmdb();
 	const file: LmdbStoreOptions = { path: path.join(folder, "store"), commitsMax };
+	await removeAbandoned(file.path);
 	if (existsSync(file.path)) await requireSound(file.path);
 	else await makeStore(open, file.path, start);
 	const store = new LmdbStore(open, { ...file, isFirst: true });
@@ -88,9 +94,9 @@ export function inUse(folder: string, pid: number): string {
 	return `${folder} is in use by process ${pid}: end it first, or take another folder`;
 }
 
-async function makeStore(...[open, folder, start]: Parameters<typeof createStore>): Promise<void> {
+async function makeStore(open: Awaited<ReturnType<typeof loadLmdb>>, folder: string, start: Revision): Promise<void> {
 	try {
-		await madeWhole(folder, (unfinished) => createStore(open, unfinished, start));
+		await madeWhole(open, folder, async (_, tables) => finishTables(tables, start));
 	} catch (error) {
 		// Another process was first: who has it is seen when it is taken.
 		if (!existsSync(folder)) throw error;
@@ -102,14 +108,6 @@ async function requireSound(store: string): Promise<void> {
 	if (holder !== undefined) throw new HeldError(holder);
 	const [first] = found.problems;
 	if (first !== undefined) throw new Error(`its store is damaged: ${first} (sliceplane store check tells all)`);
-}
-
-async function lmdb(): Promise<typeof import("lmdb")> {
-	try {
-		return await import("lmdb");
-	} catch (error) {
-		throw new Error("the package lmdb is not installed for this platform: npm install lmdb", { cause: error });
-	}
 }
 
 class KeptLog implements CommitLog {
@@ -165,7 +163,7 @@ class KeptLog implements CommitLog {
 		const written = commits.map(({ revision, writes }) => ({ revision, writes: JSON.stringify(writes) }));
 		const answer = await this.#ask({ kind: "write", commits: written });
 		if (answer.kind === "failed") {
-			const why = `${this.#folder}: ${wordsFor(answer.why, this.#folder)}; nothing was written, and what was written before is kept`;
+			const why = `${this.#folder}: ${this.#ended ?? `${storeReason(answer.why, this.#folder)}; ${NOTHING_WRITTEN}`}`;
 			throw new ApiError("InternalError", `Internal error occurred: the change could not be stored in ${why}`);
 		}
 		this.#commits.add(commits.length);
@@ -204,27 +202,5 @@ class KeptLog implements CommitLog {
 }
 
 function reasonOf(error: unknown, folder: string): string {
-	return wordsFor(systemReason(error), folder);
-}
-
-/** Less than this, and a write that failed has failed for want of space. */
-const FREE_BYTES_MIN = 1024 * 1024;
-
-/** LMDB reports a disk that is full as an error of input or output. */
-function isFull(folder: string): boolean {
-	try {
-		const { bavail, bsize } = statfsSync(folder);
-		return bavail * bsize < FREE_BYTES_MIN;
-	} catch {
-		return false;
-	}
-}
-
-/** What LMDB and the system say, in words that tell what to do. */
-function wordsFor(text: string, folder: string): string {
-	if (/MDB_MAP_FULL|No space left|disk is full/i.test(text) || isFull(folder)) {
-		return "no space is left there; free some, and try again";
-	}
-	if (/EROFS|EACCES|Permission denied|Read-only|not allowed/i.test(text)) return "it cannot be written to by this user";
-	return text;
+	return storeReason(systemReason(error), folder);
 }

@@ -1,23 +1,32 @@
 /**
- * The log of commits in LMDB, and the state before its oldest commit: what a plane with a data folder starts from.
+ * The store of a data folder: the log of commits in LMDB, and the state before its oldest commit.
  *
- *     log    revision -> writes of the commit, as JSON; the recent past, for watches that go on after a restart
- *     base   place -> the object as of the revision before the log's first, with the revisions it came and changed at
- *     meta   format, the revision of the base, and the owner: who may write
- *
- * Every value but the format has a checksum. Whoever writes looks in the same transaction whether it is the owner still:
- * of two processes that took the folder the later one has it, and the other can acknowledge nothing any more.
+ * Whoever writes looks in the same transaction whether it is the owner still: of two processes that took the folder the
+ * later one has it, and the other can acknowledge nothing any more. When it is on disk, it looks whether the path still
+ * leads to the file: what is written to one that was removed would be gone.
  * A commit that leaves the log is brought into the base in the same transaction: there is always one state, whole.
  * Everything here blocks until it is on disk, and throws what LMDB says: it belongs into a thread of its own.
- *
- * @see https://github.com/kriszyp/lmdb-js
  */
 import { randomUUID } from "node:crypto";
-import type { Database, open, RootDatabase } from "lmdb";
-import type { KubeObject } from "../api/types/meta.ts";
-import { type Entry, type Revision, stamped, type Write } from "../store/entry.ts";
+import { statSync } from "node:fs";
+import path from "node:path";
+import type { open } from "lmdb";
+import type { Revision } from "../store/entry.ts";
 import { View } from "../store/view.ts";
+import { checkTables, type StoreCheck } from "./lmdb-check.ts";
+import {
+	baseRevisionOf,
+	entryOf,
+	foldWrite,
+	openRoot,
+	placeOf,
+	readersOf,
+	type StoreTables,
+	tablesOf,
+	writesOf,
+} from "./lmdb-tables.ts";
 import { sealed, unsealed } from "./sealed.ts";
+import { STORE_FILE } from "./store-folder.ts";
 
 /** A commit with its writes as JSON. */
 export interface WrittenCommit {
@@ -52,79 +61,52 @@ export class HeldError extends Error {
 	}
 }
 
-/** Another process has taken the folder. */
-export class NotOwnerError extends Error {
-	override readonly name = "NotOwnerError";
+/** Another process has taken the folder, or its path leads elsewhere: nothing can be written to it any more. */
+export class LostError extends Error {
+	override readonly name = "LostError";
 }
 
-/** What a look at everything found. */
-export interface StoreCheck {
-	readonly revision: Revision;
-	readonly baseRevision: Revision;
-	readonly objects: number;
-	readonly commits: number;
-	/** A sentence for each thing that is not as it should be. */
-	readonly problems: readonly string[];
+/** Which file it is, whatever leads to it. */
+interface FilePlace {
+	readonly dev: number;
+	readonly ino: number;
 }
 
-/** Of the layout above. */
-const FORMAT = 2;
-/** Address space that LMDB reserves for the file, to begin with: memory is taken for what is used. */
-const MAP_BYTES = 256 * 2 ** 20;
 /** As many leave a full log for each commit that comes, so that it shrinks when its limit was lowered. */
 const FOLDED_PER_COMMIT = 2;
-const BLANK = 0x20;
-
-const KEYS = { keyEncoding: "ordered-binary", encoding: "binary" } as const;
-
-/** Makes a store that is empty. */
-export async function createStore(openRoot: typeof open, path: string, start: Revision): Promise<void> {
-	const root = openRoot({ path, noSubdir: false, maxDbs: 4, overlappingSync: false });
-	root.openDB({ name: "log", ...KEYS });
-	root.openDB({ name: "base", ...KEYS });
-	const meta = root.openDB<Buffer, string>({ name: "meta", ...KEYS });
-	root.transactionSync(() => {
-		meta.putSync("format", Buffer.from(String(FORMAT)));
-		meta.putSync("base", sealed("base", String(start)));
-	});
-	await root.close();
-}
 
 export class LmdbStore {
-	readonly #root: RootDatabase;
-	readonly #log: Database<Buffer, number>;
-	readonly #base: Database<Buffer, string>;
-	readonly #meta: Database<Buffer, string>;
+	readonly #tables: StoreTables;
+	readonly #file: string;
+	readonly #place: FilePlace | undefined;
 	readonly #commitsMax: number;
 	#commits = 0;
 
 	/**
-	 * @param openRoot lmdb's `open`: the package is loaded only where there is a data folder.
+	 * @param openLmdb lmdb's `open`: the package is loaded only where there is a data folder.
 	 * @throws {Error} A sentence, when it is no store, or one of another version.
 	 * @throws {HeldError}
 	 */
-	constructor(openRoot: typeof open, { path, commitsMax, readOnly = false, isFirst = false }: LmdbStoreOptions) {
-		const shape = { noSubdir: false, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false };
-		this.#root = openRoot({ path, ...shape, readOnly });
-		// Two of one number cannot both read: it must be seen before.
-		if (isFirst && readersOf(this.#root).has(process.pid)) {
-			void this.#root.close();
-			throw new HeldError(process.pid);
+	constructor(openLmdb: typeof open, options: LmdbStoreOptions) {
+		const { path: folder, commitsMax, readOnly = false, isFirst = false } = options;
+		this.#file = path.join(folder, STORE_FILE);
+		// Before it is opened: should it be another one then, the owner is not the same.
+		this.#place = placeOfFile(this.#file);
+		const root = openRoot(openLmdb, folder, readOnly);
+		try {
+			// Two of one number cannot both read: it must be seen before.
+			if (isFirst && readersOf(root).has(process.pid)) throw new HeldError(process.pid);
+			this.#commitsMax = commitsMax;
+			this.#tables = tablesOf(root);
+			this.#commits = this.#tables.log.getKeysCount();
+		} catch (error) {
+			void root.close();
+			throw error;
 		}
-		this.#commitsMax = commitsMax;
-		this.#meta = this.#root.openDB({ name: "meta", ...KEYS });
-		const format = this.#meta.get("format")?.toString("utf8");
-		if (format !== String(FORMAT)) {
-			void this.#root.close();
-			throw new Error(
-				format === undefined
-					? "it is half made, or damaged: restore a snapshot"
-					: `it has format ${format}, want ${FORMAT}: another version of this program wrote it`,
-			);
-		}
-		this.#log = this.#root.openDB({ name: "log", ...KEYS });
-		this.#base = this.#root.openDB({ name: "base", ...KEYS });
-		this.#commits = this.#log.getKeysCount();
+	}
+
+	get tables(): StoreTables {
+		return this.#tables;
 	}
 
 	/** Commits in the log. */
@@ -138,13 +120,13 @@ export class LmdbStore {
 	 */
 	claim(): string {
 		const id = randomUUID();
-		this.#root.transactionSync(() => {
+		this.#tables.root.transactionSync(() => {
 			const pid = this.holder();
 			if (pid !== undefined) throw new HeldError(pid);
-			this.#meta.putSync("owner", sealed("owner", JSON.stringify({ id, pid: process.pid })));
+			this.#tables.meta.putSync("owner", sealed("owner", JSON.stringify({ id, pid: process.pid })));
 		});
 		// What was read before may be older than what another owner wrote.
-		this.#root.resetReadTxn();
+		this.#tables.root.resetReadTxn();
 		return id;
 	}
 
@@ -155,62 +137,59 @@ export class LmdbStore {
 	holder(): number | undefined {
 		const pid = this.#owner()?.pid;
 		if (pid === undefined || pid === process.pid) return undefined;
-		this.#root.readerCheck();
-		return readersOf(this.#root).has(pid) ? pid : undefined;
+		this.#tables.root.readerCheck();
+		return readersOf(this.#tables.root).has(pid) ? pid : undefined;
 	}
 
-	/** @throws {NotOwnerError} */
-	requireOwnerNow(id: string): void {
-		this.#root.resetReadTxn();
+	/** @throws {LostError} */
+	requireOursNow(id: string): void {
+		this.#tables.root.resetReadTxn();
 		this.#requireOwner(id);
+		this.#requireInPlace();
+	}
+
+	#requireInPlace(): void {
+		const place = placeOfFile(this.#file);
+		if (place !== undefined && place.dev === this.#place?.dev && place.ino === this.#place.ino) return;
+		throw new LostError(
+			"its store is not there any more: it was removed, moved or replaced while this process used it, and nothing can be written to it",
+		);
 	}
 
 	#requireOwner(id: string): void {
 		if (this.#owner()?.id === id) return;
-		throw new NotOwnerError("another process has taken it, and this one may not write any more");
+		throw new LostError("another process has taken it, and this one may not write any more");
 	}
 
 	/** Lets others have it. */
 	release(id: string): void {
-		this.#root.transactionSync(() => {
-			if (this.#owner()?.id === id) this.#meta.removeSync("owner");
+		this.#tables.root.transactionSync(() => {
+			if (this.#owner()?.id === id) this.#tables.meta.removeSync("owner");
 		});
 	}
 
 	/** Everything, with its recent past. @throws {Error} For a value that is not as it was written. */
 	load(): View {
-		const view = new View(this.#baseRevision());
-		for (const { key, value } of this.#base.getRange()) {
+		const view = new View(baseRevisionOf(this.#tables));
+		for (const { key, value } of this.#tables.base.getRange()) {
 			const { space, place } = placeOf(key);
 			view.restore(space, { key: place, ...entryOf(unsealed(key, value)) });
 		}
-		for (const { key, value } of this.#log.getRange()) view.apply(key, writesOf(key, value));
+		for (const { key, value } of this.#tables.log.getRange()) view.apply(key, writesOf(key, value));
 		return view;
 	}
 
-	/** All of them, in order, or none; on disk when it returns. @throws {NotOwnerError} */
+	/** All of them, in order, or none; on disk when it returns. @throws {LostError} */
 	write(commits: readonly WrittenCommit[], owner: string): void {
 		const tooMany = this.#commits + commits.length - this.#commitsMax;
 		const folded = Math.max(0, Math.min(tooMany, commits.length * FOLDED_PER_COMMIT));
-		this.#root.transactionSync(() => {
+		this.#tables.root.transactionSync(() => {
 			this.#requireOwner(owner);
-			for (const { revision, writes } of commits) this.#log.putSync(revision, sealed(revision, writes));
+			for (const { revision, writes } of commits) this.#tables.log.putSync(revision, sealed(revision, writes));
 			this.#fold(folded);
 		});
 		this.#commits += commits.length - folded;
-	}
-
-	/**
-	 * Raises the revision, and forgets the past and the owner: a copy that is restored must not be taken for what it was,
-	 * nor its revisions be given out twice.
-	 */
-	rebase(revision: Revision): void {
-		this.#root.transactionSync(() => {
-			this.#fold(this.#commits);
-			this.#meta.putSync("base", sealed("base", String(Math.max(revision, this.#baseRevision() + 1))));
-			this.#meta.removeSync("owner");
-		});
-		this.#commits = 0;
+		this.#requireInPlace();
 	}
 
 	/**
@@ -218,43 +197,15 @@ export class LmdbStore {
 	 * @param counts Counts the objects, too, which takes longer.
 	 */
 	check(counts: boolean): StoreCheck {
-		const problems: string[] = [];
-		const baseRevision = this.#baseRevision();
-		let revision = baseRevision;
-		for (const { key, value } of limited(this.#base, "base", problems)) {
-			const problem = problemOf(() => unsealed(key, value));
-			if (problem !== undefined) problems.push(`base ${key}: ${problem}`);
-			else if (entryHead(unsealed(key, value)).modRevision > baseRevision) {
-				problems.push(`base ${key}: newer than the base`);
-			}
-		}
-		for (const { key, value } of limited(this.#log, "log", problems)) {
-			if (key !== revision + 1) problems.push(`log: ${key} follows ${revision}`);
-			revision = key;
-			const problem = problemOf(() => unsealed(key, value));
-			if (problem !== undefined) problems.push(`log ${key}: ${problem}`);
-		}
-		const objects = problems.length > 0 || !counts ? this.#base.getKeysCount() : objectsIn(this.load());
-		return { revision, baseRevision, objects, commits: this.#commits, problems };
-	}
-
-	/** A copy that is whole, as of now, without what the file holds beside it. */
-	async copyTo(path: string): Promise<void> {
-		await this.#root.backup(path, true);
+		return checkTables(this.#tables, counts);
 	}
 
 	async close(): Promise<void> {
-		await this.#root.close();
-	}
-
-	#baseRevision(): Revision {
-		const value = this.#meta.get("base");
-		if (value === undefined) throw new Error("it is half made, or damaged: restore a snapshot");
-		return Number(unsealed("base", value).toString("utf8"));
+		await this.#tables.root.close();
 	}
 
 	#owner(): Owner | undefined {
-		const value = this.#meta.get("owner");
+		const value = this.#tables.meta.get("owner");
 		// Written by claim(), with the same type.
 		return value === undefined ? undefined : (JSON.parse(unsealed("owner", value).toString("utf8")) as Owner);
 	}
@@ -262,96 +213,22 @@ export class LmdbStore {
 	/** Brings the oldest commits of the log into the base. */
 	#fold(count: number): void {
 		if (count === 0) return;
+		const { base, log, meta } = this.#tables;
 		let last: Revision | undefined;
-		for (const { key, value } of [...this.#log.getRange({ limit: count })]) {
-			for (const write of writesOf(key, value)) this.#foldWrite(key, write);
-			this.#log.removeSync(key);
+		for (const { key, value } of [...log.getRange({ limit: count })]) {
+			for (const write of writesOf(key, value)) foldWrite(base, key, write);
+			log.removeSync(key);
 			last = key;
 		}
-		if (last !== undefined) this.#meta.putSync("base", sealed("base", String(last)));
-	}
-
-	#foldWrite(revision: Revision, write: Write): void {
-		const key = keyOf(write.space, write.key);
-		if (write.kind === "delete") {
-			this.#base.removeSync(key);
-			return;
-		}
-		const before = this.#base.get(key);
-		const created = before === undefined ? revision : entryHead(unsealed(key, before)).createRevision;
-		this.#base.putSync(key, sealed(key, `${created} ${revision} ${JSON.stringify(write.object)}`));
+		if (last !== undefined) meta.putSync("base", sealed("base", String(last)));
 	}
 }
 
-function objectsIn(view: View): number {
-	return view.spaces.reduce((sum, space) => sum + space.size, 0);
-}
-
-function writesOf(revision: Revision, value: Buffer): readonly Write[] {
-	return JSON.parse(unsealed(revision, value).toString("utf8")) as readonly Write[];
-}
-
-/** Processes that have the file open and have read in it. */
-function readersOf(root: RootDatabase): ReadonlySet<number> {
-	// LMDB lists them as text: a head, and a line each that begins with the process.
-	return new Set([...root.readerList().matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid)));
-}
-
-/** As many entries as it says that it has: pages that are damaged may lead in a circle. */
-function* limited<K extends string | number>(
-	database: Database<Buffer, K>,
-	name: string,
-	problems: string[],
-): Generator<{ readonly key: K; readonly value: Buffer }> {
-	const { entryCount } = database.getStats() as { readonly entryCount: number };
-	let count = 0;
-	for (const entry of database.getRange()) {
-		count++;
-		if (count > entryCount) break;
-		yield entry;
-	}
-	if (count !== entryCount) problems.push(`${name}: ${count} entries of ${entryCount} are there`);
-}
-
-function problemOf(read: () => unknown): string | undefined {
+function placeOfFile(file: string): FilePlace | undefined {
 	try {
-		read();
+		return statSync(file, { throwIfNoEntry: false });
+	} catch {
+		// What cannot be looked at any more may be anything.
 		return undefined;
-	} catch (error) {
-		return error instanceof Error ? error.message : String(error);
 	}
-}
-
-/** Neither part holds a blank. */
-function keyOf(space: string, place: string): string {
-	return `${space} ${place}`;
-}
-
-function placeOf(key: string): { readonly space: string; readonly place: string } {
-	const blank = key.indexOf(" ");
-	return { space: key.slice(0, blank), place: key.slice(blank + 1) };
-}
-
-interface EntryHead {
-	readonly createRevision: Revision;
-	readonly modRevision: Revision;
-	/** Where the object begins. */
-	readonly end: number;
-}
-
-/** The revisions stand before the object, so that they can be read without it. */
-function entryHead(value: Buffer): EntryHead {
-	const first = value.indexOf(BLANK);
-	const second = value.indexOf(BLANK, first + 1);
-	return {
-		createRevision: Number(value.toString("latin1", 0, first)),
-		modRevision: Number(value.toString("latin1", first + 1, second)),
-		end: second + 1,
-	};
-}
-
-function entryOf(value: Buffer): Omit<Entry, "key"> {
-	const { createRevision, modRevision, end } = entryHead(value);
-	const object = JSON.parse(value.toString("utf8", end)) as KubeObject;
-	return { createRevision, modRevision, object: stamped(object, modRevision) };
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
 import { assertDefined } from "../kernel/assert.ts";
-import { LmdbStore, type LmdbStoreOptions, NotOwnerError, type WrittenCommit } from "./lmdb-store.ts";
+import { LmdbStore, type LmdbStoreOptions, LostError, type WrittenCommit } from "./lmdb-store.ts";
 import { systemReason } from "./system-reason.ts";
 
 export type ToLmdb =
@@ -19,12 +19,12 @@ export type FromLmdb =
 	| { readonly kind: "opened" }
 	| { readonly kind: "written"; readonly commits: number }
 	| { readonly kind: "failed"; readonly why: string }
-	/** Somebody else has the folder: nothing more can be written. */
+	/** Somebody else has the folder, or it is gone: nothing more can be written. */
 	| { readonly kind: "lost"; readonly why: string }
 	| { readonly kind: "closed" };
 
-/** A plane that writes nothing hears within this time that another one has its folder. */
-const OWNER_LOOK_MS = 1_000;
+/** A plane that writes nothing hears within this time that it has lost its folder. */
+const LOOK_MS = 1_000;
 
 const port = assertDefined(parentPort, "the port of the thread that started this one");
 // Written by the thread that starts this one, with the same type.
@@ -53,14 +53,14 @@ port.on("message", (message: ToLmdb) => {
 		store.write(message.commits, owner);
 		tell({ kind: "written", commits: store.commits });
 	} catch (error) {
-		tell({ kind: error instanceof NotOwnerError ? "lost" : "failed", why: systemReason(error) });
+		tell({ kind: error instanceof LostError ? "lost" : "failed", why: systemReason(error) });
 	}
 });
 const looking = setInterval(() => {
 	try {
-		store.requireOwnerNow(owner);
+		store.requireOursNow(owner);
 	} catch (error) {
-		if (error instanceof NotOwnerError) tell({ kind: "lost", why: systemReason(error) });
+		if (error instanceof LostError) tell({ kind: "lost", why: systemReason(error) });
 	}
-}, OWNER_LOOK_MS);
+}, LOOK_MS);
 tell({ kind: "opened" });
