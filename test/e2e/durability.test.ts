@@ -1,13 +1,15 @@
 /** A plane with a data folder loses nothing that it has acknowledged or shown, however it ends. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+	chmodSync,
 	cpSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	rmSync,
 	statSync,
 	writeFileSync,
@@ -17,9 +19,13 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIG_MAPS } from "../../src/api/resource-names.ts";
 import type { ConfigMap } from "../../src/api/types/core.ts";
+import { openDataFolder } from "../../src/edge/lmdb-log.ts";
+import { loggedStore } from "../../src/store/store.ts";
+import { meta } from "../../src/testing/builders.ts";
+import { silentMetrics } from "../../src/testing/silent.ts";
 import { clusterClient } from "../../src/wiring/cluster-client.ts";
 import { killedRounds } from "../load/durable.ts";
-import { finished, PROGRAM, RunningPlane } from "./plane.ts";
+import { eventually, finished, PROGRAM, RunningPlane } from "./plane.ts";
 
 const QUIET = ["--nodes", "0", "--network", "none"];
 /** A mount that only the program sees, and that is gone with it. */
@@ -31,6 +37,12 @@ if (!canTrace) process.stderr.write("skipped: a trace of system calls: no strace
 
 const canUnshare = spawnSync("unshare", ["-p", "-f", "--mount-proc", "true"]).status === 0;
 if (!canUnshare) process.stderr.write("skipped: planes in several PID namespaces: this user cannot make them\n");
+
+/** A user who owns nothing here. */
+const NOBODY = 65_534;
+const canBeAnother =
+	spawnSync(process.execPath, [PROGRAM, "version"], { uid: NOBODY, gid: NOBODY, cwd: "/" }).status === 0;
+if (!canBeAnother) process.stderr.write("skipped: folders of another user: this user cannot be another one\n");
 
 let folder: string;
 beforeEach(() => {
@@ -54,6 +66,39 @@ async function create(plane: RunningPlane, name: string, text = "x"): Promise<vo
 	} finally {
 		client.close();
 	}
+}
+
+/** A store that takes a while to copy. */
+async function makeLarge(name: string): Promise<void> {
+	const { view, log, close } = await openDataFolder({
+		folder: path.join(folder, name),
+		start: 1,
+		metrics: silentMetrics,
+	});
+	const store = loggedStore(view, log);
+	const text = "x".repeat(900_000);
+	for (let index = 0; index < 60; index++) {
+		const object = { apiVersion: "v1", kind: "ConfigMap", metadata: meta(`c-${index}`), data: { text } };
+		await store.commit([{ kind: "put", space: "/registry/configmaps/", key: `default/c-${index}`, object }]);
+	}
+	await close();
+}
+
+/** Starts the program, and ends it when it has begun to make a store below `where`. */
+async function endedWithin(where: string, signal: NodeJS.Signals, ...args: readonly string[]): Promise<string> {
+	const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder });
+	let stderr = "";
+	child.stderr.on("data", (chunk) => {
+		stderr += String(chunk);
+	});
+	const ended = once(child, "close");
+	const place = path.join(folder, where);
+	const parts = async (): Promise<readonly string[]> =>
+		existsSync(place) ? readdirSync(place).filter((name) => existsSync(path.join(place, name, "marked"))) : [];
+	await eventually(parts, (found) => found.length > 0);
+	child.kill(signal);
+	await ended;
+	return stderr;
 }
 
 async function names(plane: RunningPlane): Promise<readonly string[]> {
@@ -226,13 +271,117 @@ describe("a data folder", () => {
 		expect(await second.stop()).toBe(0);
 	});
 
+	test.each([
+		{ what: "removed", away: (data: string) => rmSync(data, { recursive: true }) },
+		{ what: "moved", away: (data: string) => renameSync(data, `${data}-moved`) },
+		{ what: "without its file", away: (data: string) => rmSync(path.join(data, "store", "data.mdb")) },
+	])("that is $what ends its plane: no write is answered after that", async ({ away }) => {
+		const data = path.join(folder, "a");
+		const plane = await RunningPlane.start([...QUIET, "--data-dir", data]);
+		await create(plane, "before");
+		const ended = once(plane.process, "exit");
+		away(data);
+		await expect(create(plane, "after")).rejects.toThrow();
+		expect(await ended).toEqual([1, null]);
+		expect(plane.stderr).toContain(`${data}: its store is not there any more: it was removed, moved or replaced`);
+	});
+
+	test.each(["SIGINT", "SIGTERM"] as const)("that is copied or restored leaves nothing at a %s", async (signal) => {
+		await makeLarge("a");
+		mkdirSync(path.join(folder, "copies"));
+		expect(await endedWithin("copies", signal, "store", "snapshot", "copies/b", "--data-dir", "a")).toBe(
+			`error: copies/b is not made: stopped by ${signal}\n`,
+		);
+		expect(readdirSync(path.join(folder, "copies"))).toEqual([]);
+		expect((await sliceplane("store", "snapshot", "copy", "--data-dir", "a")).status).toBe(0);
+		expect(await endedWithin("new", signal, "store", "restore", "copy", "--data-dir", "new")).toBe(
+			`error: new is not made: stopped by ${signal}\n`,
+		);
+		expect(readdirSync(folder).sort()).toEqual(["a", "copies", "copy"]);
+	});
+
+	test("that was being restored at a kill -9 has nothing of that after the next restore", async () => {
+		await makeLarge("a");
+		await sliceplane("store", "snapshot", "copy", "--data-dir", "a");
+		await endedWithin("new", "SIGKILL", "store", "restore", "copy", "--data-dir", "new");
+		expect(readdirSync(path.join(folder, "new"))).toHaveLength(1);
+		// Who works for it ends when it sees that nobody waits.
+		const restoredAgain = async (): Promise<readonly string[]> => {
+			rmSync(path.join(folder, "new/store"), { recursive: true, force: true });
+			expect((await sliceplane("store", "restore", "copy", "--data-dir", "new")).stderr).toBe("");
+			return readdirSync(path.join(folder, "new"));
+		};
+		expect(await eventually(restoredAgain, (found) => found.length === 1)).toEqual(["store"]);
+	});
+
+	test("that is damaged is told without a number of objects", async () => {
+		await makeLarge("a");
+		const file = path.join(folder, "a/store/data.mdb");
+		const bytes = readFileSync(file);
+		bytes.write("y", bytes.lastIndexOf("xxxx"));
+		writeFileSync(file, bytes);
+		const { status, stdout } = await sliceplane("store", "check", "--data-dir", "a");
+		expect([status, stdout]).toEqual([
+			1,
+			expect.stringMatching(/^revision 61, objects not counted, .*\nfault: log \d+: its checksum is wrong/),
+		]);
+	});
+
+	test("is not copied to below a file", async () => {
+		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
+		const { status, stderr } = await sliceplane("store", "snapshot", "/dev/full/x", "--data-dir", "a");
+		expect([status, stderr]).toEqual([1, "error: /dev/full/x is not made: a part of the path is no folder\n"]);
+	});
+
+	test.skipIf(!canBeAnother)("of another user is told to be that", async () => {
+		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
+		await sliceplane("store", "snapshot", "copy", "--data-dir", "a");
+		chmodSync(folder, 0o755);
+		for (const [named, ...args] of [
+			["a", "check", "--data-dir", "a"],
+			["a", "snapshot", "/tmp/none", "--data-dir", "a"],
+			["copy", "restore", "copy", "--data-dir", "/tmp/none"],
+		]) {
+			const options = { uid: NOBODY, gid: NOBODY, cwd: folder, encoding: "utf8" } as const;
+			const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "store", ...args], options);
+			expect([status, stderr]).toEqual([1, `error: ${named} cannot be read by this user\n`]);
+		}
+	});
+
+	test.skipIf(!canMount)("on a disk that is full is not made, and what is there is told to be sound", async () => {
+		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
+		const outside = mkdtempSync(path.join(tmpdir(), "sliceplane-full-"));
+		cpSync(path.join(folder, "a"), path.join(outside, "a"), { recursive: true });
+		rmSync(path.join(outside, "a/store/lock.mdb"));
+		const program = `'${process.execPath}' '${PROGRAM}'`;
+		const script = [
+			`cp -r ${outside}/a ${folder}/a; dd if=/dev/zero of=${folder}/fill 2>/dev/null`,
+			`${program} apiserver --listen 127.0.0.1:0 --kubeconfig ${outside}/k --data-dir ${folder}/n; echo $?; ls -A ${folder}/n`,
+			`${program} store check --data-dir ${folder}/a; echo $?`,
+			`${program} store snapshot ${outside}/copy --data-dir ${folder}/a; echo $?`,
+			`${program} store snapshot ${folder}/copy --data-dir ${outside}/a; echo $?; ls ${folder}`,
+		].join("\n");
+		const [file = "", ...words] = [...withDisk("size=2m"), "sh", "-c", script];
+		const { stdout, stderr } = await finished(file, words);
+		rmSync(outside, { recursive: true });
+		const noSpace = "no space is left there; free some, and try again";
+		expect(stderr.split("\n")).toEqual([
+			`error: --data-dir ${folder}/n: ${noSpace}`,
+			`error: ${folder}/a/store/data.mdb: ${noSpace}`,
+			`error: ${outside}/copy is not made: ${folder}/a/store/data.mdb: ${noSpace}`,
+			`error: ${folder}/copy is not made: ${noSpace}`,
+			"",
+		]);
+		expect(stdout).toBe("1\n1\n1\n1\na\nfill\nn\n");
+	});
+
 	test.skipIf(!canMount)("that does not fit on a disk is not restored by half", async () => {
 		await (await RunningPlane.start([...QUIET, "--data-dir", path.join(folder, "a")])).stop();
 		await sliceplane("store", "snapshot", "copy", "--data-dir", "a");
 		const outside = mkdtempSync(path.join(tmpdir(), "sliceplane-copy-"));
 		cpSync(path.join(folder, "copy"), outside, { recursive: true });
 		const restore = `'${process.execPath}' '${PROGRAM}' store restore ${outside} --data-dir ${folder}/new`;
-		const script = `${restore}; echo $?; ls -A ${folder}/new`;
+		const script = `${restore}; echo $?; ls -A ${folder}`;
 		const [file = "", ...words] = [...withDisk("size=100k"), "sh", "-c", script];
 		const { stdout, stderr } = await finished(file, words);
 		rmSync(outside, { recursive: true });
