@@ -16,6 +16,7 @@ import {
 } from "../plan/api-service/api-service.ts";
 import { ApiPlaces } from "./api-places.ts";
 import type { Controller, ControllerPorts } from "./ports.ts";
+import { RewritePace } from "./rewrite-pace.ts";
 
 const KEY = `${API_SERVICE.namespace}/${API_SERVICE.name}`;
 
@@ -25,12 +26,14 @@ export class KubernetesServiceController implements Controller, Reconciler {
 	readonly #place: ApiPlace;
 	readonly #queue: WorkQueue<string>;
 	readonly #places: ApiPlaces | undefined;
+	readonly #rewrites: RewritePace | undefined;
 
 	/** @param isOneOfMany There may be other servers over the same store: the endpoints have all that live. */
 	constructor(ports: ControllerPorts, place: ApiPlace, isOneOfMany = false) {
 		this.#ports = ports;
 		this.#place = place;
 		this.#places = isOneOfMany ? new ApiPlaces(ports, apiAddress(place)) : undefined;
+		this.#rewrites = isOneOfMany ? new RewritePace() : undefined;
 		this.#queue = ports.queues.make({ name: "kubernetes_service" });
 	}
 
@@ -54,9 +57,16 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		const { informers } = this.#ports;
 		// What a user has made of the Service stays, as in a real cluster; what leads to the API does not.
 		if (informers.of(SERVICES).get(KEY) === undefined) await this.#create(SERVICES, apiService(place));
-		const servers = this.#places?.live ?? [apiAddress(place)];
-		await this.#keep(ENDPOINTS, apiEndpoints(servers), ["subsets"]);
-		await this.#keep(ENDPOINT_SLICES, apiEndpointSlice(place, servers), ["endpoints", "ports"]);
+		const servers = this.#places === undefined ? [apiAddress(place)] : this.#places.live;
+		if (servers === undefined) return SETTLED;
+		const writes = [
+			this.#writeOf(ENDPOINTS, apiEndpoints(servers), ["subsets"]),
+			this.#writeOf(ENDPOINT_SLICES, apiEndpointSlice(place, servers), ["endpoints", "ports"]),
+		].filter((write) => write !== undefined);
+		if (writes.length === 0) return SETTLED;
+		const restMs = this.#rewrites?.restMs(this.#ports.clock.monotonicMs()) ?? 0;
+		if (restMs > 0) return { kind: "recheck", afterMs: restMs, why: "another server may see it otherwise" };
+		for (const write of writes) await write();
 		return SETTLED;
 	}
 
@@ -64,18 +74,19 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		await ignoreAlreadyExists(this.#ports.client.create(resource, API_SERVICE.namespace, draft));
 	}
 
-	/** Makes the object, or brings these fields and its labels in line. */
-	async #keep<T extends KubeObject>(
+	/** Makes the object, or brings these fields and its labels in line. Undefined: it is right. */
+	#writeOf<T extends KubeObject>(
 		resource: Resource<T>,
 		draft: Draft<T>,
 		fields: readonly (keyof T & keyof Draft<T>)[],
-	): Promise<void> {
+	): (() => Promise<unknown>) | undefined {
 		const stored = this.#ports.informers.of(resource).get(KEY);
-		if (stored === undefined) return this.#create(resource, draft);
+		if (stored === undefined) return () => this.#create(resource, draft);
 		const labels: StringMap = { ...stored.metadata.labels, ...draft.metadata.labels };
 		const wanted = Object.fromEntries(fields.map((field) => [field, draft[field]]));
 		const isRight = fields.every((field) => deepEqual(stored[field], draft[field]));
-		if (isRight && deepEqual(labels, stored.metadata.labels)) return;
-		await this.#ports.client.update(resource, { ...stored, ...wanted, metadata: { ...stored.metadata, labels } });
+		if (isRight && deepEqual(labels, stored.metadata.labels)) return undefined;
+		const next = { ...stored, ...wanted, metadata: { ...stored.metadata, labels } };
+		return () => this.#ports.client.update(resource, next);
 	}
 }

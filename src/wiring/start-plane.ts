@@ -229,7 +229,7 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const api = { listen, serviceCIDRs: options.serviceCIDRs };
+	const api = { listen, serviceCIDRs: options.serviceCIDRs, isOneOfMany: options.etcd !== undefined };
 	const controllers = madeControllers(ports, { ...options, api, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
