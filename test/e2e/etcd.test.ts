@@ -9,6 +9,7 @@ import { CONFIG_MAPS, NODES } from "../../src/api/resource-names.ts";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../../src/api/resource-table.ts";
 import type { ConfigMap } from "../../src/api/types/core.ts";
 import type { KubeObject } from "../../src/api/types/meta.ts";
+import { ClaimRepair } from "../../src/apiserver/claim-repair.ts";
 import { COMPACT_KEY, Compactor } from "../../src/edge/etcd/compactor.ts";
 import type { KeyValue } from "../../src/edge/etcd/messages.ts";
 import { type EtcdStore, openEtcdStore } from "../../src/edge/etcd/open-etcd-store.ts";
@@ -289,6 +290,36 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 			new Set(answers.map(({ json }) => field(json.spec ?? {}))).size;
 		expect(held(({ clusterIP }) => clusterIP)).toBe(40);
 		expect(held(({ ports }) => (ports as [{ nodePort: number }])[0].nodePort)).toBe(40);
+	});
+
+	test("what a Service held that was deleted in etcd is free again; what one holds that cannot be read is not", async () => {
+		const one = await server("/orphans");
+		for (const [name, nodePort] of [
+			["gone", 30_081],
+			["sealed", 30_082],
+		] as const) {
+			const spec = { type: "NodePort", clusterIP: `10.96.1.${nodePort - 30_000}`, ports: [{ port: 80, nodePort }] };
+			await created(one, `${NAMESPACED}/services`, { metadata: { name }, spec });
+		}
+		await raw.client.txn({
+			compare: [],
+			success: [{ kind: "delete", key: "/orphans/services/specs/default/gone" }],
+			failure: [],
+		});
+		await put("/orphans/services/specs/default/sealed", "k8s:enc:aescbc:v1:key1:xxxx");
+		const stopping = new AbortController();
+		const repairing = new ClaimRepair(one.server.ports).run(stopping.signal);
+		const claims = async (): Promise<readonly string[]> => {
+			await one.clock.advance(60_000);
+			const found = await keysBelow("/orphans");
+			return found.map(({ key }) => key).filter((key) => /ipaddresses|nodeports/.test(key));
+		};
+		const kept = ["/orphans/ipaddresses/10.96.1.82", "/orphans/sliceplane.dev/nodeports/30082"];
+		await eventually(claims, (now) => now.join() === kept.join());
+		for (let round = 0; round < 5; round++) expect(await claims()).toEqual(kept);
+		stopping.abort();
+		await one.clock.advance(60_000);
+		await repairing;
 	});
 
 	test("Events have a lease of an hour, and a minute's share one", async () => {
