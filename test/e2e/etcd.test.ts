@@ -217,6 +217,63 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 		expect((await one.request("GET", `${NAMESPACED}/configmaps/new`)).json).toMatchObject({ data: { a: "b" } });
 	});
 
+	test("serves the custom resources of a real cluster, whose definitions are stored as v1beta1", async () => {
+		const names = { plural: "crontabs", singular: "crontab", kind: "CronTab", listKind: "CronTabList" };
+		const condition = { status: "True", reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+		const definition = {
+			kind: "CustomResourceDefinition",
+			apiVersion: "apiextensions.k8s.io/v1beta1",
+			metadata: { name: "crontabs.old.example.com", uid: "u1", creationTimestamp: "2026-01-01T00:00:00Z" },
+			spec: {
+				group: "old.example.com",
+				version: "v1",
+				names,
+				scope: "Namespaced",
+				validation: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object" } } } },
+				subresources: { status: {} },
+				versions: [{ name: "v1", served: true, storage: true }],
+				additionalPrinterColumns: [{ name: "N", type: "integer", JSONPath: ".spec.n" }],
+				conversion: { strategy: "None" },
+			},
+			status: {
+				conditions: ["NamesAccepted", "Established"].map((type) => ({ type, ...condition })),
+				acceptedNames: names,
+				storedVersions: ["v1"],
+			},
+		};
+		const cronTab = {
+			kind: "CronTab",
+			apiVersion: "old.example.com/v1",
+			metadata: { name: "a", namespace: "default" },
+		};
+		const crds = "apiextensions.k8s.io/customresourcedefinitions";
+		await put(`/real/${crds}/crontabs.old.example.com`, JSON.stringify(definition));
+		await put("/real/old.example.com/crontabs/default/a", JSON.stringify({ ...cronTab, spec: { n: 1 } }));
+		const one = await server("/real");
+		const path = "/apis/old.example.com/v1/namespaces/default/crontabs";
+		// Nothing that its schema does not name is dropped: so it was in v1beta1.
+		expect((await one.request("GET", `${path}/a`)).json).toMatchObject({ spec: { n: 1 } });
+		await created(one, path, { ...cronTab, metadata: { name: "b" }, spec: { n: 2 }, more: { x: 1 } });
+		expect((await one.request("GET", `${path}/b`)).json).toMatchObject({ spec: { n: 2 }, more: { x: 1 } });
+		const table = await one.request("GET", path, {
+			headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+		});
+		expect(JSON.stringify(table.json["rows"])).toContain('"cells":["b",2]');
+		const place = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.old.example.com";
+		const body = { metadata: { labels: { a: "b" } } };
+		const contentType = "application/merge-patch+json";
+		const labelled = await one.request("PATCH", place, { body, contentType });
+		expect(labelled.status, labelled.text).toBe(200);
+		const [stored] = await keysBelow(`/real/${crds}`);
+		expect(stored && json(stored)["apiVersion"]).toBe("apiextensions.k8s.io/v1");
+		expect((await one.request("DELETE", place)).status).toBe(200);
+		await eventually(
+			() => one.request("GET", place),
+			({ status }) => status === 404,
+		);
+		expect(await keysBelow("/real/old.example.com")).toEqual([]);
+	});
+
 	test("a value that cannot be read is left alone, told and counted, and the rest is served", async () => {
 		const values = [
 			"k8s:enc:aescbc:v1:key1:xxxx",
