@@ -1,6 +1,6 @@
 /** API servers on one real etcd: what they write, what they show of each other, and what becomes of them when it fails. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -19,6 +19,8 @@ import { RecordingMetrics } from "../../src/testing/recording-metrics.ts";
 import { silentLogger } from "../../src/testing/silent.ts";
 import { TestServer } from "../../src/testing/test-server.ts";
 import { clusterClient } from "../../src/wiring/cluster-client.ts";
+import { openEtcd } from "../../src/wiring/open-etcd.ts";
+import { systemPorts } from "../../src/wiring/system-ports.ts";
 import { CutWay } from "./cut-way.ts";
 import { openStore, type RawEtcd, rawEtcd } from "./etcd-stores.ts";
 import { Part } from "./parts.ts";
@@ -466,12 +468,12 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 	});
 });
 
-/** A certificate that is its own authority, for 127.0.0.1. */
-function selfSigned(folder: string): { readonly cert: string; readonly key: string } {
+/** A certificate that is its own authority. */
+function selfSigned(folder: string, name = "IP:127.0.0.1"): { readonly cert: string; readonly key: string } {
 	const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
 	const made = spawnSync("openssl", [
 		...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-		...["-subj", "/CN=etcd", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+		...["-subj", "/CN=etcd", "-addext", `subjectAltName=${name}`, "-keyout", key, "-out", cert],
 	]);
 	if (made.status !== 0) throw new Error(String(made.stderr));
 	return { cert, key };
@@ -513,6 +515,8 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 			expect(now.data).toEqual({ a: "b" });
 		}
 		for (const client of [a, b]) client.close();
+		// Nor does Node warn of anything, such as of an address that is asked for as a name.
+		for (const { stderr } of planes) expect(stderr).not.toMatch(/warning/i);
 		await Promise.all(planes.map((plane) => plane.stop()));
 		const third = await RunningPlane.start([...alone, ...flags]);
 		const client = await clusterClient({ kubeconfig: third.kubeconfig });
@@ -564,6 +568,44 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 		await eventually(ready, (text) => text === "ok");
 		client.close();
 		await plane.stop();
+	});
+
+	test("a mistake with TLS is told with its cause and its flag, in bounded time", async () => {
+		const [own, other] = [path.join(folder, "cert.pem"), path.join(folder, "other")];
+		mkdirSync(other);
+		const { cert, key } = selfSigned(other);
+		const [plain, named] = [await EtcdProcess.start(), path.join(folder, "named")];
+		mkdirSync(named);
+		const ofName = selfSigned(named, "DNS:localhost");
+		const byName = await EtcdProcess.start(["--cert-file", ofName.cert, "--key-file", ofName.key]);
+		const secure = plain.url.replace("http:", "https:");
+		const [caFile, certFile, keyFile] = [own, own, path.join(folder, "key.pem")];
+		const cases = [
+			[etcd.url, {}, "its certificate is not trusted: want --etcd-cafile"],
+			[etcd.url, { caFile: cert }, "its certificate is not trusted: it is not signed by --etcd-cafile"],
+			[etcd.url, { caFile }, "it wants a certificate of its clients: want --etcd-certfile and --etcd-keyfile"],
+			[etcd.url, { caFile, certFile: cert, keyFile: key }, "it does not take the certificate of --etcd-certfile"],
+			[etcd.url.replace("127.0.0.1", "localhost"), { caFile, certFile, keyFile }, "is for other names than the one in"],
+			[byName.url, { caFile: ofName.cert }, "is for other names than the one in"],
+			[etcd.url.replace("https:", "http:"), {}, "it closes connections without TLS: want https:// in --etcd-servers"],
+			[secure, { caFile }, "it does not speak TLS: want http:// in --etcd-servers"],
+			["https://127.0.0.1:1", {}, "nobody listens there (connection refused)"],
+			[etcd.url, { caFile: keyFile }, `--etcd-cafile ${keyFile}: want certificates in PEM, found a PRIVATE KEY`],
+			[etcd.url, { caFile, certFile, keyFile: key }, `--etcd-keyfile ${key}: want the key of the certificate in`],
+		] as const;
+		const open = (url: string, files: object): Promise<EtcdStore> => {
+			const options = { servers: [url], prefix: "/shop", compactionIntervalMs: 0 };
+			const none = { caFile: undefined, certFile: undefined, keyFile: undefined };
+			return openEtcd({ ...options, ...none, ...files }, systemPorts("error"));
+		};
+		await Promise.all(
+			cases.map(async ([url, files, why]) => {
+				const told = await open(url, files).then(() => "opened", String);
+				expect(told, `${url} ${JSON.stringify(files)}`).toContain(why);
+			}),
+		);
+		await (await open(byName.url.replace("127.0.0.1", "localhost"), { caFile: ofName.cert })).close();
+		for (const each of [plain, byName]) await each.stop();
 	});
 
 	test("an etcd that is not there is an error that says so, in bounded time", async () => {
