@@ -4,7 +4,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../api/resource-names.ts";
 import type { Draft, KubeObject, StringMap } from "../api/types/meta.ts";
 import { deepEqual } from "../kernel/json.ts";
 import { type Outcome, type Reconciler, runWorkers, SETTLED } from "../machinery/controller.ts";
-import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
+import { ignoreAlreadyExists, ignoreNotFound } from "../machinery/expected-errors.ts";
 import type { WorkQueue } from "../machinery/work-queue.ts";
 import {
 	API_SERVICE,
@@ -56,7 +56,7 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		const place = this.#place;
 		const { informers } = this.#ports;
 		// What a user has made of the Service stays, as in a real cluster; what leads to the API does not.
-		if (informers.of(SERVICES).get(KEY) === undefined) await this.#create(SERVICES, apiService(place));
+		if (informers.of(SERVICES).get(KEY) === undefined) await this.#createService();
 		const servers = this.#places === undefined ? [apiAddress(place)] : this.#places.live;
 		if (servers === undefined) return SETTLED;
 		const writes = [
@@ -68,6 +68,14 @@ export class KubernetesServiceController implements Controller, Reconciler {
 		if (restMs > 0) return { kind: "recheck", afterMs: restMs, why: "another server may see it otherwise" };
 		for (const write of writes) await write();
 		return SETTLED;
+	}
+
+	/** Another server may have made it: then its address is taken, whatever the error is about. */
+	async #createService(): Promise<void> {
+		const { client } = this.#ports;
+		await client.create(SERVICES, API_SERVICE.namespace, apiService(this.#place)).catch(async (error: unknown) => {
+			if ((await ignoreNotFound(client.get(SERVICES, API_SERVICE))) === undefined) throw error;
+		});
 	}
 
 	async #create<T extends KubeObject>(resource: Resource<T>, draft: Draft<T>): Promise<void> {
