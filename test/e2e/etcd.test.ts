@@ -5,15 +5,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { CONFIG_MAPS, NODES } from "../../src/api/resource-names.ts";
+import { CONFIG_MAPS, ENDPOINTS, LEASES, NODES } from "../../src/api/resource-names.ts";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../../src/api/resource-table.ts";
-import type { ConfigMap } from "../../src/api/types/core.ts";
+import type { Lease } from "../../src/api/types/coordination.ts";
+import type { ConfigMap, Endpoints } from "../../src/api/types/core.ts";
 import type { KubeObject } from "../../src/api/types/meta.ts";
 import { ClaimRepair } from "../../src/apiserver/claim-repair.ts";
 import { COMPACT_KEY, Compactor } from "../../src/edge/etcd/compactor.ts";
 import type { KeyValue } from "../../src/edge/etcd/messages.ts";
 import { type EtcdStore, openEtcdStore } from "../../src/edge/etcd/open-etcd-store.ts";
 import { SystemClock } from "../../src/edge/system-clock.ts";
+import { ignoreNotFound } from "../../src/machinery/expected-errors.ts";
 import { EtcdProcess, etcdProblem } from "../../src/testing/etcd-process.ts";
 import { RecordingMetrics } from "../../src/testing/recording-metrics.ts";
 import { silentLogger } from "../../src/testing/silent.ts";
@@ -523,6 +525,31 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 		expect((await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" })).items).toHaveLength(20);
 		client.close();
 		expect(await third.stop()).toBe(0);
+	});
+
+	test("a plane and an API server alone agree on where the API is, and neither writes it again", async () => {
+		const kept = ["--controllers", "kubernetes-service-controller"];
+		const plane = await RunningPlane.start(["--nodes", "0", "--network", "none", ...kept, ...flags]);
+		const file = path.join(folder, "beside");
+		const server = await new Part(["apiserver", "--listen", "127.0.0.1:0", "--kubeconfig", file, ...flags]).ready();
+		const client = await clusterClient({ kubeconfig: file });
+		const ports = [plane.url, server.stdout].map((text) => Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]));
+		const place = { namespace: "default", name: "kubernetes" };
+		const endpoints = () => ignoreNotFound(client.get<Endpoints>(ENDPOINTS, place));
+		const portsOf = (now: Endpoints | undefined) =>
+			(now?.subsets ?? []).flatMap((each) => (each.ports ?? []).map(({ port }) => port));
+		const both = await eventually(endpoints, (now) => portsOf(now).join() === ports.toSorted((a, b) => a - b).join());
+		// Both have looked again when both have renewed their Leases.
+		const renewals = async (): Promise<readonly string[]> =>
+			(await client.list<Lease>(LEASES, { namespace: "kube-system" })).items
+				.filter(({ metadata: { labels } }) => labels?.["apiserver.kubernetes.io/identity"] !== undefined)
+				.map(({ spec }) => spec?.renewTime ?? "");
+		const before = await renewals();
+		expect(before).toHaveLength(2);
+		await eventually(renewals, (now) => now.every((time) => !before.includes(time)));
+		expect((await endpoints())?.metadata.resourceVersion).toBe(both?.metadata.resourceVersion);
+		client.close();
+		await Promise.all([plane.stop(), server.end()]);
 	});
 
 	test("of two whole planes one works, and the other one does when that is gone", async () => {
