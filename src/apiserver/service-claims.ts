@@ -29,9 +29,12 @@ export interface Claims {
 
 export type ClaimPorts = Pick<ServerPorts, "store" | "ranges" | "random" | "ids" | "clock">;
 
-const IP_SPACE = "/registry/ipaddresses/";
+export const IP_SPACE = "/registry/ipaddresses/";
 const NODE_PORT_SPACE = "/registry/sliceplane.dev/nodeports/";
-const SERVICE_SPACE = "/registry/services/specs/";
+export const SERVICE_SPACE = "/registry/services/specs/";
+export const CLAIM_SPACES: readonly string[] = [IP_SPACE, NODE_PORT_SPACE];
+/** On each IPAddress that a Service's write has made. */
+const MANAGED_BY = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" } as const;
 const ENDPOINTS_SPACE = "/registry/services/endpoints/";
 
 export function isService(type: ResourceType): boolean {
@@ -79,7 +82,7 @@ export function writesOfRemoval({ store }: Pick<ClaimPorts, "store">, service: K
 	const key = `${namespace}/${name}`;
 	const endpoints: Write[] =
 		store.space(ENDPOINTS_SPACE).get(key) === undefined ? [] : [{ kind: "delete", space: ENDPOINTS_SPACE, key }];
-	const claims = placesOf(holdingsOf(service as Service)).filter(({ space, key }) => store.space(space).get(key));
+	const claims = placesHeld(service).filter(({ space, key }) => store.space(space).get(key));
 	return [...endpoints, ...claims.map((place): Write => ({ kind: "delete", ...place }))];
 }
 
@@ -90,17 +93,29 @@ export function writesOfRemoval({ store }: Pick<ClaimPorts, "store">, service: K
 export async function claimWhatIsHeld(ports: ClaimPorts): Promise<void> {
 	const { store } = ports;
 	const range = store.space(SERVICE_SPACE).range({ prefix: "" });
-	const services = range.kind === "range" ? range.entries.map(({ object }) => object as Service) : [];
-	for (const service of services) {
-		for (const place of placesOf(holdingsOf(service))) {
+	for (const { key, object, modRevision } of range.kind === "range" ? range.entries : []) {
+		for (const place of placesHeld(object)) {
 			if (store.space(place.space).get(place.key) !== undefined) continue;
-			// One that is there now was claimed by another server meanwhile.
+			// One that is there now was claimed by another server meanwhile; a Service that has changed is not asked.
 			await store.commit(
-				[{ kind: "put", ...place, object: claimObject(ports, place, service) }],
-				[{ ...place, expected: 0 }],
+				[{ kind: "put", ...place, object: claimObject(ports, place, object as Service) }],
+				[
+					{ ...place, expected: 0 },
+					{ space: SERVICE_SPACE, key, expected: modRevision },
+				],
 			);
 		}
 	}
+}
+
+/** What a stored Service claims. */
+export function placesHeld(service: KubeObject): readonly Place[] {
+	return placesOf(holdingsOf(service as Service));
+}
+
+/** Others may keep IPAddresses of their own. */
+export function isOwnAddress({ metadata }: KubeObject): boolean {
+	return Object.entries(MANAGED_BY).every(([label, value]) => metadata.labels?.[label] === value);
 }
 
 function placesOf({ ips, nodePorts }: Holdings): readonly Place[] {
@@ -128,7 +143,7 @@ function claimObject({ ids, clock }: ClaimPorts, { space, key }: Place, { metada
 	}
 	const labels = {
 		"ipaddress.kubernetes.io/ip-family": familyOf(key) ?? "IPv4",
-		"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+		...MANAGED_BY,
 	};
 	const address = {
 		apiVersion: "networking.k8s.io/v1",

@@ -2,8 +2,10 @@
  * Where API servers over one store are, so that the endpoints of the Service `kubernetes` have all of them: each keeps
  * a Lease as long as it lives. Upstream keeps such records beside the API's objects; a Lease can be looked at.
  *
- * A server counts until nobody has seen it renew its Lease for as long as the Lease is good: by this process' own clock,
- * not by the times that others wrote.
+ * The Leases are the truth that all servers share: an address is in the endpoints as long as its Lease is there, whatever
+ * a server thinks of another one. A Lease that nobody has renewed for as long as it is good, by this process' own clock,
+ * is removed, on condition that it is still the one that was looked at. Nobody is judged for a time in which this server
+ * could not renew its own: the store was away then, for others as well.
  */
 import { keyOf } from "../api/resource.ts";
 import { LEASES } from "../api/resource-names.ts";
@@ -21,13 +23,14 @@ const LABEL = { "apiserver.kubernetes.io/identity": "kube-apiserver" } as const;
 const ADDRESS_ANNOTATION = "sliceplane.dev/address";
 const LEASE_SECONDS = 15;
 const RENEW_MS = 5_000;
-/** The Lease of a server that was killed is removed after this. */
-const FORGET_MS = 60_000;
+/** Renewals further apart than this: the store was away between them. */
+const GAP_MS = RENEW_MS + 2_500;
 
 interface Seen {
 	readonly address: ApiAddress;
 	readonly lease: Lease;
-	readonly sinceMs: number;
+	/** When it was seen to be renewed, or when somebody could have renewed it again. */
+	sinceMs: number;
 }
 
 export class ApiPlaces {
@@ -35,6 +38,8 @@ export class ApiPlaces {
 	readonly #own: ApiAddress;
 	readonly #name: string;
 	readonly #seen = new Map<string, Seen>();
+	/** When the last renewal that came through was begun. */
+	#renewedMs: number | undefined;
 
 	constructor(ports: ControllerPorts, own: ApiAddress) {
 		this.#ports = ports;
@@ -42,12 +47,15 @@ export class ApiPlaces {
 		this.#name = `apiserver-${new Fnv128a().update(textOf(own)).hex().slice(0, 16)}`;
 	}
 
-	/** Of all that live, this one among them. */
-	get live(): readonly ApiAddress[] {
-		const nowMs = this.#ports.clock.monotonicMs();
-		const others = [...this.#seen.values()].filter(({ sinceMs }) => nowMs - sinceMs < LEASE_SECONDS * 1000);
-		const byText = new Map([this.#own, ...others.map(({ address }) => address)].map((one) => [textOf(one), one]));
-		return [...byText.values()];
+	/**
+	 * Of all servers, this one among them. Undefined as long as the others may not know of this one: then its own word
+	 * would be against theirs.
+	 */
+	get live(): readonly ApiAddress[] | undefined {
+		const heldMs = this.#ports.clock.monotonicMs() - (this.#renewedMs ?? Number.NEGATIVE_INFINITY);
+		if (heldMs >= LEASE_SECONDS * 1000) return undefined;
+		const others = [...this.#seen.values()].map(({ address }) => address);
+		return [...new Map([this.#own, ...others].map((one) => [textOf(one), one])).values()];
 	}
 
 	/** Works until `signal` aborts, and takes its own Lease with it. Never rejects. */
@@ -59,11 +67,12 @@ export class ApiPlaces {
 			updated: (_old, lease) => see(lease),
 			deleted: (lease) => {
 				if (this.#seen.delete(keyOf(lease))) changed();
+				if (keyOf(lease) === `${NAMESPACE}/${this.#name}`) void this.#regain(changed);
 			},
 		});
 		while (!signal.aborted) {
 			await this.#renew();
-			await this.#forgetDead();
+			await this.#removeDead();
 			changed();
 			await clock.sleep(RENEW_MS, signal).catch(() => undefined);
 		}
@@ -76,22 +85,41 @@ export class ApiPlaces {
 		if (address === undefined) return;
 		const key = keyOf(lease);
 		const known = this.#seen.get(key);
-		if (known?.lease.spec?.renewTime === lease.spec?.renewTime && known !== undefined) return;
-		this.#seen.set(key, { address, lease, sinceMs: this.#ports.clock.monotonicMs() });
-		if (known === undefined) changed();
+		const isRenewed = known?.lease.spec?.renewTime !== lease.spec?.renewTime;
+		const nowMs = this.#ports.clock.monotonicMs();
+		this.#seen.set(key, { address, lease, sinceMs: known === undefined || isRenewed ? nowMs : known.sinceMs });
+		if (known === undefined || textOf(known.address) !== textOf(address)) changed();
+	}
+
+	/** Somebody took this server for dead. */
+	async #regain(changed: () => void): Promise<void> {
+		this.#renewedMs = undefined;
+		await this.#renew();
+		changed();
 	}
 
 	async #renew(): Promise<void> {
 		const { client, clock, log } = this.#ports;
+		const startedMs = clock.monotonicMs();
 		const renewTime = `${new Date(clock.wallMs()).toISOString().slice(0, -1)}000Z`;
 		const body = { spec: { renewTime } };
 		try {
 			const place = { namespace: NAMESPACE, name: this.#name };
 			const renewed = await ignoreNotFound(client.patch(LEASES, place, { type: "merge", body }));
 			if (renewed === undefined) await ignoreAlreadyExists(client.create(LEASES, NAMESPACE, this.#draft(renewTime)));
+			this.#renewed(startedMs);
 		} catch (error) {
 			log.warn("The Lease of this API server was not renewed", { lease: this.#name, error });
 		}
+	}
+
+	/** @param startedMs Others may have seen it from then on. */
+	#renewed(startedMs: number): void {
+		const nowMs = this.#ports.clock.monotonicMs();
+		const isGap = this.#renewedMs === undefined || nowMs - this.#renewedMs > GAP_MS;
+		this.#renewedMs = startedMs;
+		if (!isGap) return;
+		for (const seen of this.#seen.values()) seen.sinceMs = nowMs;
 	}
 
 	#draft(renewTime: string): Draft<Lease> {
@@ -99,11 +127,13 @@ export class ApiPlaces {
 		return { metadata, spec: { holderIdentity: this.#name, leaseDurationSeconds: LEASE_SECONDS, renewTime } };
 	}
 
-	async #forgetDead(): Promise<void> {
+	async #removeDead(): Promise<void> {
 		const nowMs = this.#ports.clock.monotonicMs();
+		// What was not renewed now either says nothing of others.
+		if (this.#renewedMs === undefined || nowMs - this.#renewedMs >= RENEW_MS) return;
 		for (const { lease, sinceMs } of [...this.#seen.values()]) {
 			const { name, uid, resourceVersion } = lease.metadata;
-			if (name === this.#name || nowMs - sinceMs < FORGET_MS) continue;
+			if (name === this.#name || nowMs - sinceMs < LEASE_SECONDS * 1000) continue;
 			const preconditions = { uid, resourceVersion };
 			await this.#ports.client
 				.delete(LEASES, { namespace: NAMESPACE, name }, { preconditions })

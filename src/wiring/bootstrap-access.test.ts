@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES } from "../api/resource-names.ts";
+import type { KubeObject } from "../api/types/meta.ts";
 import type { ClusterRole } from "../api/types/rbac.ts";
 import { assertDefined } from "../kernel/assert.ts";
+import { FaultyClient } from "../testing/faulty-client.ts";
 import { startTestPlane } from "../testing/test-plane.ts";
 import { TestServer } from "../testing/test-server.ts";
 import { bootstrapAccess } from "./bootstrap-access.ts";
@@ -57,6 +59,50 @@ describe("a start", () => {
 			roleRef: { name: "system:basic-user" },
 			subjects: other.subjects,
 		});
+	});
+});
+
+describe("servers that start at once on one store", () => {
+	test("come to the same roles and bindings, and none fails", async () => {
+		const alone = await TestServer.start({ roles: true });
+		const first = await TestServer.start();
+		const others = [
+			first,
+			await TestServer.start({ store: first.store }),
+			await TestServer.start({ store: first.store }),
+		];
+		await Promise.all(others.map(({ client }) => bootstrapAccess(client)));
+		const content = async ({ client }: TestServer): Promise<unknown> => {
+			const roles = await client.list(CLUSTER_ROLES, {});
+			const bindings = await client.list(CLUSTER_ROLE_BINDINGS, {});
+			return [
+				roles.items.map(({ metadata, rules }) => [metadata.name, rules]),
+				bindings.items.map(({ metadata, roleRef, subjects }) => [metadata.name, roleRef, subjects]),
+			];
+		};
+		expect(await content(first)).toEqual(await content(alone));
+	});
+
+	test.each([
+		["a role", CLUSTER_ROLES, "view"],
+		["a binding", CLUSTER_ROLE_BINDINGS, "system:discovery"],
+	] as const)("%s that another one mends at the same time is looked at anew", async (_, resource, name) => {
+		const server = await TestServer.start({ roles: true });
+		const { labels: _lost, ...rest } = (await server.client.get<KubeObject>(resource, at(name))).metadata;
+		const stored = await server.client.get<KubeObject>(resource, at(name));
+		await server.client.update<KubeObject>(resource, { ...stored, metadata: rest });
+		let overtaken = 0;
+		const client = new FaultyClient(server.client, {
+			async call({ verb, name: written }, send) {
+				if (verb !== "update" || written !== name || overtaken > 0) return send();
+				overtaken++;
+				await bootstrapAccess(server.client);
+				return send();
+			},
+		});
+		await bootstrapAccess(client);
+		expect(overtaken).toBe(1);
+		expect((await server.client.get<KubeObject>(resource, at(name))).metadata.labels).toEqual(stored.metadata.labels);
 	});
 });
 

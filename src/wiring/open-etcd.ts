@@ -1,6 +1,7 @@
 /** The store that `--etcd-servers` asks for. */
 import { readFile } from "node:fs/promises";
 import { type EtcdStore, openEtcdStore } from "../edge/etcd/open-etcd-store.ts";
+import { checkTlsFiles, type TlsFile } from "../edge/etcd/tls-files.ts";
 import { systemReason } from "../edge/system-reason.ts";
 import type { EtcdOptions } from "./plane-options.ts";
 import type { SystemPorts } from "./system-ports.ts";
@@ -13,18 +14,19 @@ export async function openEtcd(options: EtcdOptions, { clock, log, metrics }: Sy
 		fileOf("--etcd-certfile", certFile),
 		fileOf("--etcd-keyfile", keyFile),
 	]);
+	checkTlsFiles({ ca, cert, key });
 	const tls = {
-		...(ca === undefined ? {} : { ca }),
-		...(cert === undefined ? {} : { cert }),
-		...(key === undefined ? {} : { key }),
+		...(ca === undefined ? {} : { ca: ca.pem }),
+		...(cert === undefined ? {} : { cert: cert.pem }),
+		...(key === undefined ? {} : { key: key.pem }),
 	};
 	return openEtcdStore({ servers, prefix, compactionIntervalMs, tls, clock, log, metrics });
 }
 
-async function fileOf(flag: string, path: string | undefined): Promise<Buffer | undefined> {
+async function fileOf(flag: string, path: string | undefined): Promise<TlsFile | undefined> {
 	if (path === undefined) return undefined;
 	try {
-		return await readFile(path);
+		return { name: `${flag} ${path}`, pem: await readFile(path) };
 	} catch (error) {
 		throw new Error(`${flag} ${path}: ${systemReason(error)}`, { cause: error });
 	}

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../api/resource-table.ts";
 import { AccountTokens } from "../apiserver/access/account-tokens.ts";
 import { ApiServer } from "../apiserver/api-server.ts";
+import { ClaimRepair } from "../apiserver/claim-repair.ts";
 import { EventExpiry } from "../apiserver/event-expiry.ts";
 import { type Authenticator, HttpApi } from "../apiserver/http/http-api.ts";
 import { InProcessClient } from "../apiserver/in-process-client.ts";
@@ -48,8 +49,11 @@ export interface RunningApi {
 	readonly partClients: (mayWrite: () => boolean) => PartClients;
 	/** Resolves with a sentence when its store can never be written to again: another process has it. */
 	readonly lost: Promise<string>;
-	/** Removes Events whose time is over, until `signal` aborts; in etcd they go by their leases. */
-	expireEvents(signal: AbortSignal): Promise<void>;
+	/**
+	 * Keeps the store in order until `signal` aborts. In etcd Events go by their leases, but others write there, too: it
+	 * follows with the claims of their Services. Elsewhere it removes Events whose time is over.
+	 */
+	tidy(signal: AbortSignal): Promise<void>;
 	stop(graceMs: number): Promise<void>;
 }
 
@@ -145,7 +149,10 @@ export async function startApi(
 			clientAs: (name) => new InProcessClient(server, { name, groups: [AUTHENTICATED_GROUP] }, undefined, mayWrite),
 		}),
 		lost,
-		expireEvents: (signal) => expireEvents(server, options, signal),
+		tidy: (signal) => {
+			const { ports } = server;
+			return (options.etcd === undefined ? new EventExpiry(ports) : new ClaimRepair(ports)).run(signal);
+		},
 		async stop(graceMs) {
 			await https.close(graceMs);
 			await yaml.close();
@@ -161,10 +168,6 @@ function certificatesOf(folder: string, host: string, { clock, log }: SystemPort
 		nowMs: clock.wallMs(),
 		warn: (text) => log.warn("Keys were not kept secret", { why: text }),
 	});
-}
-
-function expireEvents({ ports }: ApiServer, { etcd }: ApiOptions, signal: AbortSignal): Promise<void> {
-	return etcd === undefined ? new EventExpiry(ports).run(signal) : Promise.resolve();
 }
 
 function portForwarding(api: HttpApi, pods: PodAccess): UpgradeHandler {

@@ -76,7 +76,7 @@ export async function startApiserver(options: ApiserverOptions, progress: Progre
 		);
 		const running = [
 			recorder.run(signal),
-			api.expireEvents(signal),
+			api.tidy(signal),
 			...own.map((controller) => controller.run(signal)),
 			informers.run(signal),
 		].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

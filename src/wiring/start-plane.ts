@@ -199,7 +199,7 @@ interface Parts {
 
 /** Everything that works by the API; it works until `signal` aborts. */
 function startParts(
-	{ client, clientAs, expireEvents, port, ca, token }: RunningApi & PartClients,
+	{ client, clientAs, tidy, port, ca, token }: RunningApi & PartClients,
 	options: PlaneOptions,
 	logs: ContainerLogs,
 	system: SystemPorts,
@@ -229,7 +229,7 @@ function startParts(
 	});
 	// In the nodes' networks the API's stand-in leads to it, wherever it listens.
 	const listen = { host: netns === undefined ? options.listen.host : "127.0.0.1", port };
-	const api = { listen, serviceCIDRs: options.serviceCIDRs };
+	const api = { listen, serviceCIDRs: options.serviceCIDRs, isOneOfMany: options.etcd !== undefined };
 	const controllers = madeControllers(ports, { ...options, api, rootCA: ca }, clientAs);
 	const answered = (request: AnsweredRequest): void => fleet.answered(request);
 	const dataPlaneOptions = {
@@ -263,7 +263,7 @@ function startParts(
 		dataPlane?.stopped ?? Promise.resolve(),
 		processes === undefined ? Promise.resolve() : stopped(processes, signal),
 		recorder.run(signal),
-		expireEvents(signal),
+		tidy(signal),
 		...[...controllers, fleet].map((part) => part.run(signal)),
 		informers.run(signal),
 	].map((part) => part.catch((error: unknown) => system.log.error("A part stopped", { error })));

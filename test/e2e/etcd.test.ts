@@ -1,23 +1,28 @@
 /** API servers on one real etcd: what they write, what they show of each other, and what becomes of them when it fails. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { CONFIG_MAPS, NODES } from "../../src/api/resource-names.ts";
+import { CONFIG_MAPS, ENDPOINTS, LEASES, NODES } from "../../src/api/resource-names.ts";
 import { DISCOVERED_TYPES, RESOURCE_TYPES } from "../../src/api/resource-table.ts";
-import type { ConfigMap } from "../../src/api/types/core.ts";
+import type { Lease } from "../../src/api/types/coordination.ts";
+import type { ConfigMap, Endpoints } from "../../src/api/types/core.ts";
 import type { KubeObject } from "../../src/api/types/meta.ts";
+import { ClaimRepair } from "../../src/apiserver/claim-repair.ts";
 import { COMPACT_KEY, Compactor } from "../../src/edge/etcd/compactor.ts";
 import type { KeyValue } from "../../src/edge/etcd/messages.ts";
 import { type EtcdStore, openEtcdStore } from "../../src/edge/etcd/open-etcd-store.ts";
 import { SystemClock } from "../../src/edge/system-clock.ts";
+import { ignoreNotFound } from "../../src/machinery/expected-errors.ts";
 import { EtcdProcess, etcdProblem } from "../../src/testing/etcd-process.ts";
 import { RecordingMetrics } from "../../src/testing/recording-metrics.ts";
 import { silentLogger } from "../../src/testing/silent.ts";
 import { TestServer } from "../../src/testing/test-server.ts";
 import { clusterClient } from "../../src/wiring/cluster-client.ts";
+import { openEtcd } from "../../src/wiring/open-etcd.ts";
+import { systemPorts } from "../../src/wiring/system-ports.ts";
 import { CutWay } from "./cut-way.ts";
 import { openStore, type RawEtcd, rawEtcd } from "./etcd-stores.ts";
 import { Part } from "./parts.ts";
@@ -216,6 +221,63 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 		expect((await one.request("GET", `${NAMESPACED}/configmaps/new`)).json).toMatchObject({ data: { a: "b" } });
 	});
 
+	test("serves the custom resources of a real cluster, whose definitions are stored as v1beta1", async () => {
+		const names = { plural: "crontabs", singular: "crontab", kind: "CronTab", listKind: "CronTabList" };
+		const condition = { status: "True", reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+		const definition = {
+			kind: "CustomResourceDefinition",
+			apiVersion: "apiextensions.k8s.io/v1beta1",
+			metadata: { name: "crontabs.old.example.com", uid: "u1", creationTimestamp: "2026-01-01T00:00:00Z" },
+			spec: {
+				group: "old.example.com",
+				version: "v1",
+				names,
+				scope: "Namespaced",
+				validation: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object" } } } },
+				subresources: { status: {} },
+				versions: [{ name: "v1", served: true, storage: true }],
+				additionalPrinterColumns: [{ name: "N", type: "integer", JSONPath: ".spec.n" }],
+				conversion: { strategy: "None" },
+			},
+			status: {
+				conditions: ["NamesAccepted", "Established"].map((type) => ({ type, ...condition })),
+				acceptedNames: names,
+				storedVersions: ["v1"],
+			},
+		};
+		const cronTab = {
+			kind: "CronTab",
+			apiVersion: "old.example.com/v1",
+			metadata: { name: "a", namespace: "default" },
+		};
+		const crds = "apiextensions.k8s.io/customresourcedefinitions";
+		await put(`/real/${crds}/crontabs.old.example.com`, JSON.stringify(definition));
+		await put("/real/old.example.com/crontabs/default/a", JSON.stringify({ ...cronTab, spec: { n: 1 } }));
+		const one = await server("/real");
+		const path = "/apis/old.example.com/v1/namespaces/default/crontabs";
+		// Nothing that its schema does not name is dropped: so it was in v1beta1.
+		expect((await one.request("GET", `${path}/a`)).json).toMatchObject({ spec: { n: 1 } });
+		await created(one, path, { ...cronTab, metadata: { name: "b" }, spec: { n: 2 }, more: { x: 1 } });
+		expect((await one.request("GET", `${path}/b`)).json).toMatchObject({ spec: { n: 2 }, more: { x: 1 } });
+		const table = await one.request("GET", path, {
+			headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+		});
+		expect(JSON.stringify(table.json["rows"])).toContain('"cells":["b",2]');
+		const place = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.old.example.com";
+		const body = { metadata: { labels: { a: "b" } } };
+		const contentType = "application/merge-patch+json";
+		const labelled = await one.request("PATCH", place, { body, contentType });
+		expect(labelled.status, labelled.text).toBe(200);
+		const [stored] = await keysBelow(`/real/${crds}`);
+		expect(stored && json(stored)["apiVersion"]).toBe("apiextensions.k8s.io/v1");
+		expect((await one.request("DELETE", place)).status).toBe(200);
+		await eventually(
+			() => one.request("GET", place),
+			({ status }) => status === 404,
+		);
+		expect(await keysBelow("/real/old.example.com")).toEqual([]);
+	});
+
 	test("a value that cannot be read is left alone, told and counted, and the rest is served", async () => {
 		const values = [
 			"k8s:enc:aescbc:v1:key1:xxxx",
@@ -289,6 +351,36 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 			new Set(answers.map(({ json }) => field(json.spec ?? {}))).size;
 		expect(held(({ clusterIP }) => clusterIP)).toBe(40);
 		expect(held(({ ports }) => (ports as [{ nodePort: number }])[0].nodePort)).toBe(40);
+	});
+
+	test("what a Service held that was deleted in etcd is free again; what one holds that cannot be read is not", async () => {
+		const one = await server("/orphans");
+		for (const [name, nodePort] of [
+			["gone", 30_081],
+			["sealed", 30_082],
+		] as const) {
+			const spec = { type: "NodePort", clusterIP: `10.96.1.${nodePort - 30_000}`, ports: [{ port: 80, nodePort }] };
+			await created(one, `${NAMESPACED}/services`, { metadata: { name }, spec });
+		}
+		await raw.client.txn({
+			compare: [],
+			success: [{ kind: "delete", key: "/orphans/services/specs/default/gone" }],
+			failure: [],
+		});
+		await put("/orphans/services/specs/default/sealed", "k8s:enc:aescbc:v1:key1:xxxx");
+		const stopping = new AbortController();
+		const repairing = new ClaimRepair(one.server.ports).run(stopping.signal);
+		const claims = async (): Promise<readonly string[]> => {
+			await one.clock.advance(60_000);
+			const found = await keysBelow("/orphans");
+			return found.map(({ key }) => key).filter((key) => /ipaddresses|nodeports/.test(key));
+		};
+		const kept = ["/orphans/ipaddresses/10.96.1.82", "/orphans/sliceplane.dev/nodeports/30082"];
+		await eventually(claims, (now) => now.join() === kept.join());
+		for (let round = 0; round < 5; round++) expect(await claims()).toEqual(kept);
+		stopping.abort();
+		await one.clock.advance(60_000);
+		await repairing;
 	});
 
 	test("Events have a lease of an hour, and a minute's share one", async () => {
@@ -378,12 +470,12 @@ describe.skipIf(problem !== undefined)("API servers on etcd", () => {
 	});
 });
 
-/** A certificate that is its own authority, for 127.0.0.1. */
-function selfSigned(folder: string): { readonly cert: string; readonly key: string } {
+/** A certificate that is its own authority. */
+function selfSigned(folder: string, name = "IP:127.0.0.1"): { readonly cert: string; readonly key: string } {
 	const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
 	const made = spawnSync("openssl", [
 		...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-		...["-subj", "/CN=etcd", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+		...["-subj", "/CN=etcd", "-addext", `subjectAltName=${name}`, "-keyout", key, "-out", cert],
 	]);
 	if (made.status !== 0) throw new Error(String(made.stderr));
 	return { cert, key };
@@ -425,12 +517,39 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 			expect(now.data).toEqual({ a: "b" });
 		}
 		for (const client of [a, b]) client.close();
+		// Nor does Node warn of anything, such as of an address that is asked for as a name.
+		for (const { stderr } of planes) expect(stderr).not.toMatch(/warning/i);
 		await Promise.all(planes.map((plane) => plane.stop()));
 		const third = await RunningPlane.start([...alone, ...flags]);
 		const client = await clusterClient({ kubeconfig: third.kubeconfig });
 		expect((await client.list<ConfigMap>(CONFIG_MAPS, { namespace: "default" })).items).toHaveLength(20);
 		client.close();
 		expect(await third.stop()).toBe(0);
+	});
+
+	test("a plane and an API server alone agree on where the API is, and neither writes it again", async () => {
+		const kept = ["--controllers", "kubernetes-service-controller"];
+		const plane = await RunningPlane.start(["--nodes", "0", "--network", "none", ...kept, ...flags]);
+		const file = path.join(folder, "beside");
+		const server = await new Part(["apiserver", "--listen", "127.0.0.1:0", "--kubeconfig", file, ...flags]).ready();
+		const client = await clusterClient({ kubeconfig: file });
+		const ports = [plane.url, server.stdout].map((text) => Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]));
+		const place = { namespace: "default", name: "kubernetes" };
+		const endpoints = () => ignoreNotFound(client.get<Endpoints>(ENDPOINTS, place));
+		const portsOf = (now: Endpoints | undefined) =>
+			(now?.subsets ?? []).flatMap((each) => (each.ports ?? []).map(({ port }) => port));
+		const both = await eventually(endpoints, (now) => portsOf(now).join() === ports.toSorted((a, b) => a - b).join());
+		// Both have looked again when both have renewed their Leases.
+		const renewals = async (): Promise<readonly string[]> =>
+			(await client.list<Lease>(LEASES, { namespace: "kube-system" })).items
+				.filter(({ metadata: { labels } }) => labels?.["apiserver.kubernetes.io/identity"] !== undefined)
+				.map(({ spec }) => spec?.renewTime ?? "");
+		const before = await renewals();
+		expect(before).toHaveLength(2);
+		await eventually(renewals, (now) => now.every((time) => !before.includes(time)));
+		expect((await endpoints())?.metadata.resourceVersion).toBe(both?.metadata.resourceVersion);
+		client.close();
+		await Promise.all([plane.stop(), server.end()]);
 	});
 
 	test("of two whole planes one works, and the other one does when that is gone", async () => {
@@ -476,6 +595,44 @@ describe.skipIf(problem !== undefined || !hasTools)("sliceplane up on etcd", () 
 		await eventually(ready, (text) => text === "ok");
 		client.close();
 		await plane.stop();
+	});
+
+	test("a mistake with TLS is told with its cause and its flag, in bounded time", async () => {
+		const [own, other] = [path.join(folder, "cert.pem"), path.join(folder, "other")];
+		mkdirSync(other);
+		const { cert, key } = selfSigned(other);
+		const [plain, named] = [await EtcdProcess.start(), path.join(folder, "named")];
+		mkdirSync(named);
+		const ofName = selfSigned(named, "DNS:localhost");
+		const byName = await EtcdProcess.start(["--cert-file", ofName.cert, "--key-file", ofName.key]);
+		const secure = plain.url.replace("http:", "https:");
+		const [caFile, certFile, keyFile] = [own, own, path.join(folder, "key.pem")];
+		const cases = [
+			[etcd.url, {}, "its certificate is not trusted: want --etcd-cafile"],
+			[etcd.url, { caFile: cert }, "its certificate is not trusted: it is not signed by --etcd-cafile"],
+			[etcd.url, { caFile }, "it wants a certificate of its clients: want --etcd-certfile and --etcd-keyfile"],
+			[etcd.url, { caFile, certFile: cert, keyFile: key }, "it does not take the certificate of --etcd-certfile"],
+			[etcd.url.replace("127.0.0.1", "localhost"), { caFile, certFile, keyFile }, "is for other names than the one in"],
+			[byName.url, { caFile: ofName.cert }, "is for other names than the one in"],
+			[etcd.url.replace("https:", "http:"), {}, "it closes connections without TLS: want https:// in --etcd-servers"],
+			[secure, { caFile }, "it does not speak TLS: want http:// in --etcd-servers"],
+			["https://127.0.0.1:1", {}, "nobody listens there (connection refused)"],
+			[etcd.url, { caFile: keyFile }, `--etcd-cafile ${keyFile}: want certificates in PEM, found a PRIVATE KEY`],
+			[etcd.url, { caFile, certFile, keyFile: key }, `--etcd-keyfile ${key}: want the key of the certificate in`],
+		] as const;
+		const open = (url: string, files: object): Promise<EtcdStore> => {
+			const options = { servers: [url], prefix: "/shop", compactionIntervalMs: 0 };
+			const none = { caFile: undefined, certFile: undefined, keyFile: undefined };
+			return openEtcd({ ...options, ...none, ...files }, systemPorts("error"));
+		};
+		await Promise.all(
+			cases.map(async ([url, files, why]) => {
+				const told = await open(url, files).then(() => "opened", String);
+				expect(told, `${url} ${JSON.stringify(files)}`).toContain(why);
+			}),
+		);
+		await (await open(byName.url.replace("127.0.0.1", "localhost"), { caFile: ofName.cert })).close();
+		for (const each of [plain, byName]) await each.stop();
 	});
 
 	test("an etcd that is not there is an error that says so, in bounded time", async () => {

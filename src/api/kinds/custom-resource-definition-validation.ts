@@ -52,7 +52,8 @@ export function validateDefinitionUpdate(
 		...fixed("spec.group", next.spec.group, stored.spec.group),
 		...fixed("spec.names.plural", next.spec.names.plural, stored.spec.names.plural),
 		...storedVersionErrors(next),
-		...preserveErrors(next.spec),
+		// Definitions that were stored as v1beta1 have it, and must be able to go.
+		...(stored.spec.preserveUnknownFields === true ? [] : preserveErrors(next.spec)),
 	];
 }
 

@@ -56,7 +56,8 @@ function typeOf(
 ): ResourceType {
 	const { spec } = definition;
 	const names: CustomResourceNames = definition.status?.acceptedNames ?? spec.names;
-	const schema: SchemaProps = version.schema?.openAPIV3Schema ?? {};
+	const given: SchemaProps = version.schema?.openAPIV3Schema ?? {};
+	const schema = spec.preserveUnknownFields === true ? keepingAll(given) : given;
 	const isTerminating = hasCondition(definition, "Terminating") || definition.metadata.deletionTimestamp !== undefined;
 	const hasStatus = version.subresources?.status !== undefined;
 	const selectable = selectableOf(version);
@@ -100,6 +101,25 @@ function typeOf(
 		warnings: () => [],
 		fields: (object) => Object.fromEntries(selectable.map(({ label, path }) => [label, valueText(path, object)])),
 	};
+}
+
+/** For definitions of v1beta1, which need not name what they keep: the schema checks what it names, and drops nothing. */
+function keepingAll(schema: SchemaProps): SchemaProps {
+	const { properties, items, additionalProperties } = schema;
+	const inner = (each: SchemaProps): SchemaProps => keepingAll(each);
+	return {
+		...schema,
+		"x-kubernetes-preserve-unknown-fields": true,
+		...(properties === undefined
+			? {}
+			: { properties: Object.fromEntries(Object.entries(properties).map(([key, each]) => [key, inner(each)])) }),
+		...(isSchema(items) ? { items: inner(items) } : {}),
+		...(isSchema(additionalProperties) ? { additionalProperties: inner(additionalProperties) } : {}),
+	};
+}
+
+function isSchema(value: SchemaProps["items"] | SchemaProps["additionalProperties"]): value is SchemaProps {
+	return typeof value === "object" && !Array.isArray(value);
 }
 
 function subresourcesOf({ subresources }: CustomResourceVersion): readonly Subresource[] {

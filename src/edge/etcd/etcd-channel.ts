@@ -1,13 +1,16 @@
 /** Bytes to and from etcd by gRPC: whichever of its servers answers. */
+import { checkServerIdentity } from "node:tls";
 import type * as grpc from "@grpc/grpc-js";
+import { familyOf } from "../../api/ip.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { EtcdError } from "./etcd-error.ts";
+import { bareHost, type TlsAccess, whyUnreachable } from "./why-unreachable.ts";
 
 export interface EtcdAccess {
 	/** `http://127.0.0.1:2379`, at least one. */
 	readonly servers: readonly string[];
 	/** PEM, for servers of https. Absent: what the system trusts, and no certificate of ours. */
-	readonly tls?: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer };
+	readonly tls?: TlsAccess;
 }
 
 /** An open call in both directions. */
@@ -47,6 +50,7 @@ const PING_ANSWER_MS = 10_000;
 export class EtcdChannel {
 	readonly #grpc: typeof grpc;
 	readonly #clock: Clock;
+	readonly #tls: TlsAccess;
 	readonly #endpoints: readonly Endpoint[];
 	/** The one that answered last. */
 	#at = 0;
@@ -57,13 +61,8 @@ export class EtcdChannel {
 	constructor(library: typeof grpc, { servers, tls = {} }: EtcdAccess, clock: Clock) {
 		this.#grpc = library;
 		this.#clock = clock;
-		const { ca = null, key = null, cert = null } = tls;
-		this.#endpoints = servers.map((url) => {
-			const { protocol, host } = new URL(url);
-			const isSecure = protocol === "https:";
-			const by = isSecure ? library.credentials.createSsl(ca, key, cert) : library.credentials.createInsecure();
-			return { url, client: new library.Client(withPort(host, isSecure), by, OPTIONS) };
-		});
+		this.#tls = tls;
+		this.#endpoints = servers.map((url) => ({ url, client: clientOf(library, url, tls) }));
 	}
 
 	/** Rejects with an {@link EtcdError}, after `deadlineMs` for each server at most, and what it takes to connect. */
@@ -151,7 +150,7 @@ export class EtcdChannel {
 				const now = this.#ready();
 				if (now !== undefined) return now;
 			}
-			if (this.#clock.monotonicMs() >= endMs) throw this.#unreachable();
+			if (this.#clock.monotonicMs() >= endMs) throw await this.#unreachable();
 			await this.#clock.sleep(CONNECT_PAUSE_MS);
 		}
 	}
@@ -174,10 +173,29 @@ export class EtcdChannel {
 		if (this.#endpoints[this.#at] === endpoint) this.#at = (this.#at + 1) % this.#endpoints.length;
 	}
 
-	#unreachable(): EtcdError {
-		const urls = this.#endpoints.map(({ url }) => url).join(", ");
-		return new EtcdError("Unavailable", `etcd cannot be reached at ${urls}: nothing was sent`, false);
+	async #unreachable(): Promise<EtcdError> {
+		const looks = this.#endpoints.map(async ({ url }) => `${url}: ${await whyUnreachable(url, this.#tls)}`);
+		const why = (await Promise.all(looks)).join("; ");
+		return new EtcdError("Unavailable", `etcd cannot be reached, nothing was sent: ${why}`, false);
 	}
+}
+
+/** Asked of a server by address, where TLS has no name to ask for: it has one certificate. */
+const NO_NAME = "etcd";
+
+function clientOf(library: typeof grpc, url: string, { ca, key, cert }: TlsAccess): grpc.Client {
+	const { protocol, host, hostname } = new URL(url);
+	if (protocol !== "https:") {
+		return new library.Client(withPort(host, false), library.credentials.createInsecure(), OPTIONS);
+	}
+	const address = bareHost(hostname);
+	const byAddress = familyOf(address) !== undefined;
+	const by = library.credentials.createSsl(ca ?? null, key ?? null, cert ?? null, {
+		checkServerIdentity: (name, certificate) => checkServerIdentity(byAddress ? address : name, certificate),
+	});
+	// The library would ask for the address as a name, which TLS forbids, and Node warns of.
+	const options = byAddress ? { ...OPTIONS, "grpc.ssl_target_name_override": NO_NAME } : OPTIONS;
+	return new library.Client(withPort(host, true), by, options);
 }
 
 const OPTIONS: grpc.ClientOptions = {

@@ -51,13 +51,39 @@ describe("objectOfValue()", () => {
 		["/registry/pods/", '{"kind":"Service","apiVersion":"v1","metadata":{"name":"a"}}'],
 		[
 			"/registry/endpointslices/",
-			'{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1beta1","metadata":{"name":"a"}}',
+			'{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1alpha1","metadata":{"name":"a"}}',
 		],
 		["/registry/x.y/ks/", '{"kind":"K","metadata":{"name":"a"}}'],
 		["/registry/x.y/ks/", '{"kind":"K","apiVersion":"x.y/v1","metadata":{"name":"a","finalizers":"x"}}'],
 		["/registry/x.y/ks/", '{"kind":"K","apiVersion":"x.y/v1","metadata":[]}'],
 	])("refuses at %s what is no object of it: %s", (space, value) => {
 		expect(() => objectOfValue(space, bytes(value))).toThrow();
+	});
+
+	test("what is encrypted is said to be, with what to do about it", () => {
+		const sealed = bytes("k8s:enc:aescbc:v1:key1:\u0000\u0001secret");
+		const told = /^it is encrypted, with k8s:enc:aescbc:v1: put the provider identity first/;
+		expect(() => objectOfValue("/registry/secrets/", sealed)).toThrow(told);
+	});
+
+	test.each([
+		["text that is no JSON", "hunter2"],
+		["JSON that breaks off", '{"kind":"Secret","data":{"a":"hunter2'],
+		["a wrong type", '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"},"data":{"a":["hunter2"]}}'],
+		["a wrong number", '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a","generation":7777777.5}}'],
+		["a wrong time", '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":"hunter2\\"x"}}'],
+		["protobuf that is none", "k8s\0hunter2"],
+	])("says nothing of what a value holds: %s", (_, value) => {
+		const why = (): string => {
+			try {
+				objectOfValue("/registry/secrets/", bytes(value));
+				return "read";
+			} catch (error) {
+				return String(error);
+			}
+		};
+		expect(why()).toMatch(/^Error: ./);
+		expect(why()).not.toMatch(/hunter|unter2|7777/);
 	});
 
 	test("bytes that are no text are refused, not made into some", () => {
