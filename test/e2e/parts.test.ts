@@ -234,6 +234,39 @@ describe("beside slices that another program writes", () => {
 	});
 });
 
+describe("by a kubeconfig that leads nowhere", () => {
+	const nowhere = (): string => lab.kubeconfigOf("https://127.0.0.1:1", "nobody");
+	const stranger = (): string => lab.kubeconfigOf(lab.recorded, "stranger");
+
+	test.each([
+		["controllers", [NO_METRICS]],
+		["kubelet", [NO_METRICS]],
+		["watch-cost", ["svc/web"]],
+		["fail", ["node/n1"]],
+	])("%s ends with 1, and one line that says what to do", async (command, words) => {
+		for (const [kubeconfig, says] of [
+			[nowhere(), /^error: Cannot reach https:\/\/127\.0\.0\.1:1: .*; start the cluster/],
+			[stranger(), /^error: http:.* answered: Unauthorized; take a kubeconfig/],
+		] as const) {
+			const part = new Part([command, ...words, "--kubeconfig", kubeconfig]);
+			expect([await part.exit(), part.stdout]).toEqual([1, ""]);
+			expect(part.stderr).toMatch(says);
+			expect(part.stderr.split("\n")).toHaveLength(2);
+		}
+	});
+
+	test("dns tries on, and shows nobody its insides", async () => {
+		const part = new Part(["dns", "--listen=127.0.0.1:0", "--kubeconfig", nowhere()]);
+		await eventually(
+			async () => part.stderr,
+			(text) => text.includes("it is tried on"),
+			{ what: "no warning" },
+		);
+		expect(await part.end()).toBe(0);
+		expect(part.stderr).not.toMatch(/\bat .*:\d+:\d+/);
+	});
+});
+
 describe("wrong usage", () => {
 	test.each([
 		[["controllers", "--leader-elect-renew-deadline=20s"], "--leader-elect-lease-duration must be longer"],
