@@ -152,6 +152,22 @@ describe("of two controllers", () => {
 	});
 });
 
+test("a leader whose Lease is deleted makes it anew, and leads on", async () => {
+	const { part } = await candidate(...SHORT);
+	await part.ready();
+	const lease = `${LEASES}/sliceplane-controllers`;
+	const before = (await lab.ask("GET", lease)).json;
+	await lab.ask("DELETE", lease);
+	const { json: after } = await eventually(
+		() => lab.ask("GET", lease),
+		({ status }) => status === 200,
+		{ what: "no Lease", withinMs: 5_000 },
+	);
+	expect(after.metadata?.["uid"]).not.toBe(before.metadata?.["uid"]);
+	expect(after.spec?.["holderIdentity"]).toBe(before.spec?.["holderIdentity"]);
+	expect(await part.end()).toBe(0);
+});
+
 describe("beside a kube-controller-manager", () => {
 	const held = (renewTime: string) => ({
 		spec: { holderIdentity: "kcm", leaseDurationSeconds: 2, renewTime: `2020-01-01T00:00:${renewTime}.000000Z` },
