@@ -47,9 +47,11 @@ export function addControllersCommand(root: Command, setStatus: (status: number)
 		.option(...CLUSTER_KUBECONFIG)
 		.option(...CONTEXT)
 		.addOption(
-			new Option("--controllers <list>", "controllers to run: '*' is all, '*,-name' leaves one out")
-				.argParser(list)
-				.default(undefined, "all on a Sliceplane API server, else the three of endpoints"),
+			new Option(
+				"--controllers <list>",
+				"controllers to run: '*' is all, '*,-name' leaves one out " +
+					"(default: all on a Sliceplane API server, else the three of endpoints)",
+			).argParser(list),
 		);
 	command.addOption(
 		new Option("--leader-elect [bool]", "one of many such processes works, by a Lease; the others stand by")

@@ -7,22 +7,23 @@ import { UsageError } from "./usage-error.ts";
 
 export interface EtcdFlags {
 	readonly etcdServers?: readonly string[];
-	readonly etcdPrefix: string;
-	readonly etcdCompactionInterval: number;
+	readonly etcdPrefix?: string;
+	readonly etcdCompactionInterval?: number;
 	readonly etcdCafile?: string;
 	readonly etcdCertfile?: string;
 	readonly etcdKeyfile?: string;
 }
 
+const PREFIX = "/registry";
+const COMPACTION_INTERVAL = "5m";
+
 export function addEtcdOptions(command: Command): void {
 	const servers = "etcd that objects are kept in; several API servers may share it";
 	command.addOption(new Option("--etcd-servers <urls>", servers).argParser(list));
-	command.option("--etcd-prefix <path>", "where in etcd the keys are", "/registry");
-	command.addOption(
-		new Option("--etcd-compaction-interval <duration>", "how often etcd forgets old revisions; 0: never")
-			.argParser(intervalMs)
-			.default(intervalMs("5m"), "5m"),
-	);
+	// Without commander's defaults, so that it shows which flags were given.
+	command.option("--etcd-prefix <path>", `where in etcd the keys are (default: ${PREFIX})`);
+	const often = `how often etcd forgets old revisions; 0: never (default: ${COMPACTION_INTERVAL})`;
+	command.addOption(new Option("--etcd-compaction-interval <duration>", often).argParser(intervalMs));
 	command.option("--etcd-cafile <file>", "who signs the certificates of etcd (PEM)");
 	command.option("--etcd-certfile <file>", "certificate to show to etcd (PEM)");
 	command.option("--etcd-keyfile <file>", "its key (PEM)");
@@ -37,22 +38,31 @@ function intervalMs(value: string): number {
 	throw new InvalidArgumentError("Want 0, or a duration of at least 1s, such as 5m.");
 }
 
-/** @throws {UsageError} For files of a TLS connection that nobody makes. */
+/** @throws {UsageError} For what is said of an etcd that nobody uses. */
 export function etcdOptionsOf(flags: EtcdFlags): EtcdOptions | undefined {
 	const { etcdServers, etcdPrefix, etcdCompactionInterval, etcdCafile, etcdCertfile, etcdKeyfile } = flags;
-	const files = { "--etcd-cafile": etcdCafile, "--etcd-certfile": etcdCertfile, "--etcd-keyfile": etcdKeyfile };
 	if (etcdServers === undefined) {
-		const [alone] = Object.entries(files).find(([, file]) => file !== undefined) ?? [];
+		const [alone] = Object.entries(ofEtcd(flags)).find(([, value]) => value !== undefined) ?? [];
 		if (alone !== undefined) throw new UsageError(`${alone}: want --etcd-servers with it`);
 		return undefined;
 	}
 	const resolved = (file: string | undefined): string | undefined => (file === undefined ? file : path.resolve(file));
 	return {
 		servers: etcdServers,
-		prefix: etcdPrefix,
-		compactionIntervalMs: etcdCompactionInterval,
+		prefix: etcdPrefix ?? PREFIX,
+		compactionIntervalMs: etcdCompactionInterval ?? intervalMs(COMPACTION_INTERVAL),
 		caFile: resolved(etcdCafile),
 		certFile: resolved(etcdCertfile),
 		keyFile: resolved(etcdKeyfile),
+	};
+}
+
+function ofEtcd(flags: EtcdFlags): Readonly<Record<string, unknown>> {
+	return {
+		"--etcd-prefix": flags.etcdPrefix,
+		"--etcd-compaction-interval": flags.etcdCompactionInterval,
+		"--etcd-cafile": flags.etcdCafile,
+		"--etcd-certfile": flags.etcdCertfile,
+		"--etcd-keyfile": flags.etcdKeyfile,
 	};
 }

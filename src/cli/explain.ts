@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import type { ClientOrigin } from "../explain/client-place.ts";
 import type { Explanation } from "../explain/explain.ts";
+import { errorText } from "./error-text.ts";
 import type { ExplainInput, InputFlags } from "./explain-input.ts";
 import { EXPLAIN_FORMS, type ExplainForm } from "./explain-output.ts";
 import { CLUSTER_KUBECONFIG, CONTEXT } from "./flag-rows.ts";
@@ -63,7 +64,7 @@ async function explain(target: string | undefined, flags: ExplainFlags): Promise
 		input = await explainInput(flags);
 	} catch (error) {
 		if (error instanceof UsageError) throw error;
-		process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+		process.stderr.write(`error: ${errorText(error)}\n`);
 		return COULD_NOT_LOOK;
 	}
 	return await explained(input, name, flags);

@@ -60,9 +60,11 @@ export function addKubeletCommand(root: Command, setStatus: (status: number) => 
 	addRows(command, ROWS);
 	command
 		.addOption(
-			new Option("--register-with-taints <list>", "taints of the Nodes, KEY=VALUE:EFFECT,...; '' is none")
-				.argParser(taints)
-				.default(undefined, "none on a Sliceplane API server, else sliceplane.dev/simulated=true:NoSchedule"),
+			new Option(
+				"--register-with-taints <list>",
+				"taints of the Nodes, KEY=VALUE:EFFECT,...; '' is none " +
+					"(default: none on a Sliceplane API server, else sliceplane.dev/simulated=true:NoSchedule)",
+			).argParser(taints),
 		)
 		.option("-v, --verbose", "log every decision")
 		.addHelpText(

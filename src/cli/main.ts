@@ -1,6 +1,7 @@
 /** The program: reads the command line, runs a command, sets the exit status. */
 import { type Command, CommanderError } from "commander";
 import { systemCode } from "../edge/system-reason.ts";
+import { errorText } from "./error-text.ts";
 import { program } from "./program.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
 		return status;
 	} catch (error) {
 		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
-		process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+		process.stderr.write(`error: ${errorText(error)}\n`);
 		return error instanceof UsageError ? WRONG_USAGE : FAILURE;
 	}
 }

@@ -225,6 +225,13 @@ export class HttpClient implements ApiClient {
 
 	async #refusalOf(message: IncomingMessage): Promise<ApiError> {
 		const { statusCode: code = 0 } = message;
+		const error = await this.#statusOf(message, code);
+		if (error.reason !== "Unauthorized") return error;
+		// Its own words for that do not say who it is.
+		return new ApiError(error.reason, `${this.#exchange.origin} answered: ${error.message}`, { code });
+	}
+
+	async #statusOf(message: IncomingMessage, code: number): Promise<ApiError> {
 		const text = await this.#exchange.text(message);
 		const value = parsed(text);
 		if (isObject(value) && value["kind"] === "Status")

@@ -93,6 +93,11 @@ export class HttpExchange {
 		this.#watches = new Agent({ ...options, maxFreeSockets: 0 });
 	}
 
+	/** Of the server, for messages. */
+	get origin(): string {
+		return this.#base.origin;
+	}
+
 	/** Closes every connection; requests under way fail. */
 	close(): void {
 		this.#shared.destroy();
@@ -234,5 +239,7 @@ function codeOf(error: unknown): unknown {
 /** Some errors of sockets say nothing but their code: a failed attempt at each of several addresses. */
 function textOf(error: unknown): string {
 	if (!(error instanceof Error)) return String(error);
-	return error.message === "" ? String(codeOf(error) ?? error.name) : error.message;
+	// OpenSSL's end with the end of a line.
+	const message = error.message.trim();
+	return message === "" ? String(codeOf(error) ?? error.name) : message;
 }

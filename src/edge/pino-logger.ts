@@ -3,6 +3,7 @@ import { destination, type Level, pino, type SerializedError } from "pino";
 import { ApiError } from "../api/status.ts";
 import { clipped } from "../kernel/clipped.ts";
 import type { LogFields, Logger } from "../kernel/logger.ts";
+import { TransportError } from "../machinery/api-client.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -34,9 +35,9 @@ const REFUSAL_MAX = 2_048;
 const STACK_MAX = 4_096;
 const ERRORS_MAX = 5;
 
-/** A refusal is an answer: where in the program it was given helps nobody. */
+/** Of a refusal, and of a server that is away, it helps nobody where in the program that was noticed. */
 function shown(error: unknown): unknown {
-	if (error instanceof ApiError) return clipped(error.message, REFUSAL_MAX);
+	if (error instanceof ApiError || error instanceof TransportError) return clipped(error.message, REFUSAL_MAX);
 	return error instanceof Error ? inShort(pino.stdSerializers.err(error)) : error;
 }
 

@@ -15,19 +15,18 @@ import { MinHeap } from "../kernel/min-heap.ts";
 import type { AnsweredRequest } from "../machinery/answered-request.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import { asManager } from "../machinery/as-manager.ts";
-import { ignoreAlreadyExists } from "../machinery/expected-errors.ts";
 import type { Informers } from "../machinery/informers.ts";
 import { type Behaviour, behaviourOf } from "../plan/pod-lifecycle/behaviour.ts";
 import { type PodPlace, podStatusAt } from "../plan/pod-lifecycle/pod-status.ts";
 import { healthTimes, nextStageMs, type PodRun, runOf, stageAt, stoppedRun } from "../plan/pod-lifecycle/stage.ts";
-import { timestamp } from "../plan/timestamp.ts";
 import { hasEnded } from "../plan/workloads/pod-state.ts";
 import { FAILED_ANNOTATION, Heartbeats } from "./heartbeats.ts";
 import { NodeAddresses } from "./node-addresses.ts";
-import { type NodePoolOptions, nodeObject, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
+import { type NodePoolOptions, type SimulatedNode, simulatedNodes } from "./node-pool.ts";
 import { hasOwnLife, hasProcess, PodContainers, type PodContainersPorts } from "./pod-containers.ts";
 import { PodLogger } from "./pod-logger.ts";
 import type { PortMap } from "./ports.ts";
+import { Registration } from "./registration.ts";
 
 export interface FleetPorts extends PodContainersPorts {
 	readonly client: ApiClient;
@@ -86,10 +85,10 @@ const RETRY_MS_MAX = 10_000;
 export class Fleet {
 	readonly name = "kubelet";
 	readonly #ports: FleetPorts;
-	readonly #options: NodePoolOptions;
 	readonly #nodes: ReadonlyMap<string, NodeRuntime>;
 	readonly #podLogger: PodLogger;
 	readonly #runtimes = new Map<string, Runtime>();
+	readonly #registration: Registration;
 	readonly #heartbeats: Heartbeats;
 	readonly #due = new MinHeap<Due>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
 	#scheduled = 0;
@@ -100,7 +99,6 @@ export class Fleet {
 	constructor(given: FleetPorts, options: NodePoolOptions) {
 		const ports = { ...given, client: asManager(given.client, "kubelet") };
 		this.#ports = ports;
-		this.#options = options;
 		this.#podLogger = new PodLogger(ports.logs);
 		this.#nodes = new Map(
 			simulatedNodes(options).map((node) => [
@@ -110,24 +108,28 @@ export class Fleet {
 		);
 		const { nodeMonitorGracePeriodMs: gracePeriodMs = 50_000 } = options;
 		const names = [...this.#nodes.keys()];
+		const nodes = [...this.#nodes.values()].map(({ node }) => node);
+		this.#registration = new Registration(ports, nodes, options);
 		this.#heartbeats = new Heartbeats(ports, { names, gracePeriodMs }, (name) => this.#resume(name));
 	}
 
 	async run(signal: AbortSignal): Promise<void> {
-		await this.#register();
+		await this.#registration.attempt();
 		const pods = this.#ports.informers.of(PODS);
 		pods.addHandlers({
 			added: (pod) => this.#see(pod),
 			updated: (_old, pod) => this.#see(pod),
 			deleted: (pod) => this.#forget(pod),
 		});
-		const beating = this.#heartbeats.run(signal);
+		await Promise.all([this.#registration.run(signal), this.#heartbeats.run(signal), this.#bringOn(signal)]);
+	}
+
+	async #bringOn(signal: AbortSignal): Promise<void> {
 		while (!signal.aborted) {
 			this.#startDue();
 			await this.#untilNext(signal);
 		}
 		for (const { containers } of this.#runtimes.values()) containers?.leave();
-		await beating;
 	}
 
 	/** undefined for Pods that are none of its own. */
@@ -163,15 +165,6 @@ export class Fleet {
 	answered({ podUID, port, atMs, text }: AnsweredRequest): void {
 		const pod = this.#ports.informers.of(PODS).get(this.#runtimes.get(podUID)?.key ?? "");
 		if (pod?.metadata.uid === podUID) this.#podLogger.answered(pod, port, atMs, text);
-	}
-
-	/** Makes the Node objects that are not there yet. */
-	async #register(): Promise<void> {
-		const { client, clock } = this.#ports;
-		const now = timestamp(clock.wallMs());
-		for (const { node } of this.#nodes.values()) {
-			await ignoreAlreadyExists(client.create(NODES, "", nodeObject(node, this.#options, now)));
-		}
 	}
 
 	#see(pod: Pod): void {

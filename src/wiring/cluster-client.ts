@@ -29,7 +29,8 @@ export async function clusterAccess({ kubeconfig, context, files }: ClusterChoic
 	}
 }
 
-export interface ClientWishes extends Pick<HttpClientOptions, "received" | "mayWrite" | "limits" | "userAgent"> {
+export interface ClientWishes
+	extends Pick<HttpClientOptions, "received" | "refused" | "mayWrite" | "limits" | "userAgent"> {
 	/** Who asks: what this part may not do is told on stderr, once each, with where the right is given. */
 	readonly part?: Part;
 }
@@ -38,7 +39,7 @@ export interface ClientWishes extends Pick<HttpClientOptions, "received" | "mayW
 export function clientFor(access: ServerAccess, { part, ...wishes }: ClientWishes = {}): HttpClient {
 	const refused = part === undefined ? {} : { refused: refusalTeller(part) };
 	const userAgent = part === undefined ? {} : { userAgent: `sliceplane-${part}` };
-	return new HttpClient({ ...access, ...userAgent, ...wishes, ...refused, random: new CryptoRandom() });
+	return new HttpClient({ ...access, ...userAgent, ...refused, ...wishes, random: new CryptoRandom() });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/status.ts";
-import type { ApiClient, ListOptions } from "../machinery/api-client.ts";
+import { type ApiClient, type ListOptions, TransportError } from "../machinery/api-client.ts";
 import { pod, slice } from "../testing/explained-objects.ts";
 import { readCluster } from "./read-snapshot.ts";
 
@@ -101,5 +101,18 @@ describe("readCluster()", () => {
 			throw new ApiError("InternalError", "broken");
 		});
 		await expect(readCluster(api)).rejects.toThrow("broken");
+	});
+
+	test("fails once where nothing is answered, with no failure left that nobody waits for", async () => {
+		const unhandled: unknown[] = [];
+		const see = (error: unknown): void => void unhandled.push(error);
+		process.on("unhandledRejection", see);
+		const refuse = async (): Promise<never> => {
+			throw new TransportError("unreachable", "Cannot reach https://127.0.0.1:1");
+		};
+		await expect(readCluster({ list: refuse, get: refuse } as never)).rejects.toThrow("Cannot reach");
+		await new Promise((resolve) => setImmediate(resolve));
+		process.off("unhandledRejection", see);
+		expect(unhandled).toEqual([]);
 	});
 });

@@ -28,16 +28,19 @@ const LEADER = { namespace: "kube-system", name: "kube-controller-manager" };
  */
 export async function readCluster(client: ApiClient, options: ReadOptions = {}): Promise<ClusterSnapshot> {
 	const reader = new Reader(client, options);
-	// Pods come after slices: one that a slice lists and that is not there is gone, and not yet to come.
-	const slices = reader.list(ENDPOINT_SLICES);
-	const pods = slices.then(() => reader.list(PODS));
+	const slicesRead = reader.list(ENDPOINT_SLICES);
 	const others = LOOKED_AT.filter((resource) => resource !== PODS && resource !== ENDPOINT_SLICES);
-	const lists = new Map<Resource, readonly KubeObject[]>(
-		await Promise.all(others.map(async (resource) => [resource, await reader.list(resource)] as const)),
-	);
-	lists.set(PODS, await pods);
-	const leases = await reader.leaderLease();
-	lists.set(ENDPOINT_SLICES, await settled(reader, (await slices) as readonly EndpointSlice[], await pods));
+	// All are waited for together: one that fails while another is waited for would end the program.
+	const [slices, pods, leases, read] = await Promise.all([
+		slicesRead,
+		// Pods come after slices: one that a slice lists and that is not there is gone, and not yet to come.
+		slicesRead.then(() => reader.list(PODS)),
+		reader.leaderLease(),
+		Promise.all(others.map(async (resource) => [resource, await reader.list(resource)] as const)),
+	]);
+	const lists = new Map<Resource, readonly KubeObject[]>(read);
+	lists.set(PODS, pods);
+	lists.set(ENDPOINT_SLICES, await settled(reader, slices as readonly EndpointSlice[], pods));
 	const found = snapshotOf((resource) => lists.get(resource) ?? [], reader.missing());
 	return { ...found, leases, ...(options.nowMs === undefined ? {} : { takenMs: options.nowMs }) };
 }

@@ -4,12 +4,22 @@ import type { ApiError } from "../api/status.ts";
 /** Each has a manifest in deploy/. */
 export type Part = "controllers" | "kubelet" | "proxy" | "dns" | "explain" | "watch-cost";
 
-function onStderr(line: string): void {
+export function onStderr(line: string): void {
 	process.stderr.write(`${line}\n`);
 }
 
 /** More different rights than any part needs. */
 const TOLD_MAX = 200;
+
+export interface MissingRight {
+	readonly user: string;
+	readonly verb: string;
+	/** `pods`, `deployments.apps` */
+	readonly resource: string;
+	readonly key: string;
+	/** As the server says it. */
+	readonly text: string;
+}
 
 /** Tells each right once, however often it is asked for. */
 export function refusalTeller(part: Part, tell: (line: string) => void = onStderr): (error: ApiError) => void {
@@ -27,7 +37,10 @@ export function refusalTeller(part: Part, tell: (line: string) => void = onStder
  *
  * A role is for any name, and mostly for any namespace: the key leaves these out.
  */
-function missingRight(message: string): { readonly key: string; readonly text: string } | undefined {
-	const [text, key = ""] = /User "[^"]*" cannot (\S+ resource "[^"]*" in API group "[^"]*").*/s.exec(message) ?? [];
-	return text === undefined ? undefined : { key, text };
+export function missingRight(message: string): MissingRight | undefined {
+	const [text, user = "", verb = "", plural = "", group = ""] =
+		/User "([^"]*)" cannot (\S+) resource "([^"]*)" in API group "([^"]*)".*/s.exec(message) ?? [];
+	if (text === undefined) return undefined;
+	const resource = group === "" ? plural : `${plural}.${group}`;
+	return { user, verb, resource, key: `${verb} ${resource}`, text };
 }

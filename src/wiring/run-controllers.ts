@@ -6,8 +6,10 @@ import type { ServerAccess } from "../edge/http-exchange.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import { Informers } from "../machinery/informers.ts";
 import { timesProblem } from "../machinery/leader-election.ts";
+import { untilAllowed } from "../machinery/until-allowed.ts";
 import { WorkQueues } from "../machinery/work-queues.ts";
 import { clientFor } from "./cluster-client.ts";
+import { controllersRefusalTeller, ENDPOINT_CONTROLLERS } from "./controller-rights.ts";
 import { selectedControllers } from "./controller-selection.ts";
 import { type Lead, type LeadOptions, leadOf } from "./lead.ts";
 import { foreignSlice, livingManager, OWN_MANAGER, WHAT_TO_DO } from "./other-managers.ts";
@@ -27,13 +29,6 @@ export interface ApartOptions extends Omit<ControllersOptions, "controllers" | "
 	readonly status: HostPort | undefined;
 	readonly logLevel: "debug" | "warn";
 }
-
-/** What may run on a cluster that has a manager of its own: what Services need, and nothing that deletes. */
-const ON_OTHERS: readonly string[] = [
-	"endpointslice-controller",
-	"endpointslice-mirroring-controller",
-	"endpoints-controller",
-];
 
 /** @throws {RangeError} When options cannot go together; the message names the flag. */
 export function checkApartOptions({ controllers, election }: Pick<ApartOptions, "controllers" | "election">): void {
@@ -64,13 +59,14 @@ export async function runControllers(
 	const system = systemPorts(options.logLevel);
 	setMaxListeners(0, signal);
 	const lead = leadOf(() => clientFor(access, { part: "controllers" }), options.election, system, news.progress);
-	const client = clientFor(access, { part: "controllers", mayWrite: lead.mayWrite });
+	const refused = controllersRefusalTeller(system.clock, signal);
+	const client = clientFor(access, { part: "controllers", mayWrite: lead.mayWrite, refused });
 	let isLeader = false;
 	const lost = (): string | undefined => (isLeader && !lead.mayWrite() ? "the lead is lost" : undefined);
 	const status = await servePartStatus(options.status, system.metrics, lost);
 	if (status.port !== undefined) news.progress(`Metrics at port ${status.port}`);
 	try {
-		const names = options.controllers ?? ((await isOwnServer(client)) ? ["*"] : ON_OTHERS);
+		const names = options.controllers ?? ((await isOwnServer(client)) ? ["*"] : ENDPOINT_CONTROLLERS);
 		await lead.acquire(signal);
 		isLeader = true;
 		const work = new ApartWork({ client, lead, system, rootCA: access.ca ?? "" }, { ...options, controllers: names });
@@ -134,7 +130,8 @@ class ApartWork {
 		const { isTakingOver, election } = this.#options;
 		// Who shares the manager's own Lease leads instead of it.
 		if (!isTakingOver && election?.name !== "kube-controller-manager") {
-			const manager = await livingManager(client, system.clock, signal, news.progress);
+			const look = () => livingManager(client, system.clock, signal, news.progress);
+			const manager = await untilAllowed(system, signal, look);
 			if (manager !== undefined) return manager + WHAT_TO_DO;
 		}
 		const informers = this.#informers;

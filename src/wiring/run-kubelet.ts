@@ -11,6 +11,7 @@ import { ContainerLogs } from "../machinery/container-logs.ts";
 import { EventRecorder } from "../machinery/event-recorder.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { Informers } from "../machinery/informers.ts";
+import { untilAllowed } from "../machinery/until-allowed.ts";
 import { clientFor } from "./cluster-client.ts";
 import { type HostPort, servePartStatus } from "./part-status.ts";
 import { isOwnServer } from "./server-kind.ts";
@@ -52,8 +53,8 @@ function poolOf(options: KubeletOptions, taints: readonly Taint[]): NodePoolOpti
 }
 
 /**
- * Works until `signal` aborts. Rejects when the server cannot be asked, or does not let it make its Nodes; and with a
- * sentence that says what to do when another Node has one of its names, ranges or addresses.
+ * Works until `signal` aborts; what it may not do yet it tries on. Rejects when the server cannot be asked, or takes no
+ * such Nodes; and with a sentence that says what to do when another Node has one of its names, ranges or addresses.
  */
 export async function runKubelet(
 	access: ServerAccess,
@@ -62,7 +63,10 @@ export async function runKubelet(
 	signal: AbortSignal,
 ): Promise<void> {
 	const system = systemPorts(options.logLevel);
-	setMaxListeners(0, signal);
+	const ending = new AbortController();
+	const end = (): void => ending.abort(signal.reason);
+	signal.addEventListener("abort", end, { once: true });
+	setMaxListeners(0, ending.signal);
 	const client = clientFor(access, { part: "kubelet" });
 	const status = await servePartStatus(options.status, system.metrics, () => undefined);
 	if (status.port !== undefined) news.progress(`Metrics at port ${status.port}`);
@@ -70,7 +74,8 @@ export async function runKubelet(
 		const taints = options.taints ?? ((await isOwnServer(client)) ? [] : TAINTS_ON_OTHERS);
 		const pool = poolOf(options, taints);
 		const nodes = simulatedNodes(pool);
-		const problem = nodesProblem(nodes, (await client.list(NODES, { signal })).items);
+		const known = await untilAllowed(system, signal, () => client.list(NODES, { signal }));
+		const problem = nodesProblem(nodes, known.items);
 		if (problem !== undefined) throw new Error(problem);
 		const informers = new Informers({ client, ...system });
 		const recorder = new EventRecorder({ client, ...system });
@@ -80,13 +85,34 @@ export async function runKubelet(
 			informers.of(NODES),
 			nodes.map(({ name }) => name),
 		);
-		void registered.then(() => news.ready(`${nodes.length} nodes, ${nodes[0]?.name} to ${nodes.at(-1)?.name}`));
-		await Promise.all([fleet.run(signal), recorder.run(signal), informers.run(signal)]);
+		void registered.then(() => news.ready(nodesText(nodes.map(({ name }) => name))));
+		await allOrNone([fleet, recorder, informers], ending);
 	} catch (error) {
 		if (!signal.aborted) throw error;
 	} finally {
+		signal.removeEventListener("abort", end);
 		client.close();
 		status.close();
+	}
+}
+
+/** `3 nodes, n1 to n3` */
+export function nodesText(names: readonly string[]): string {
+	const [first = "none"] = names;
+	return names.length === 1 ? `1 node, ${first}` : `${names.length} nodes, ${first} to ${names.at(-1)}`;
+}
+
+/** Runs until `ending` aborts; when one fails, the others end too, and are waited for. */
+async function allOrNone(
+	parts: readonly { run(signal: AbortSignal): Promise<unknown> }[],
+	ending: AbortController,
+): Promise<void> {
+	const running = parts.map((part) => part.run(ending.signal));
+	try {
+		await Promise.all(running);
+	} finally {
+		ending.abort();
+		await Promise.allSettled(running);
 	}
 }
 

@@ -14,6 +14,7 @@ import { TcpListeners } from "../edge/tcp-listeners.ts";
 import type { ApiClient } from "../machinery/api-client.ts";
 import type { Informer } from "../machinery/informer.ts";
 import { Informers } from "../machinery/informers.ts";
+import { untilAllowed } from "../machinery/until-allowed.ts";
 import { type NftConfig, nftFamily } from "../plan/nft/config.ts";
 import { type LocalDetection, localPodsOf } from "../plan/nft/local-detection.ts";
 import type { HealthAnswer } from "../plan/service-map/health-check.ts";
@@ -64,7 +65,7 @@ export interface RunningProxy {
 export async function startProxy(client: ApiClient, options: ProxyOptions, signal: AbortSignal): Promise<RunningProxy> {
 	const system = systemPorts(options.logLevel);
 	await new NftProgram({ family: "ip", table: options.table }).probe();
-	const node = await ownNode(client, options.nodeName, system, signal);
+	const node = await untilAllowed(system, signal, () => ownNode(client, options.nodeName, system, signal));
 	const proxy = new AttachedProxy(client, node, options, system);
 	const ports = await proxy.listen();
 	if (signal.aborted) {

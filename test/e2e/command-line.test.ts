@@ -40,6 +40,8 @@ describe("wrong usage", () => {
 		{ args: ["up", "--network", "netns", "--as-node", "n1"], says: /--as-node and --network netns/ },
 		{ args: ["migrate", "--help"], says: /migrate: not built yet/ },
 		{ args: ["up", "--etcd-servers", "localhost"], says: /--etcd-servers "localhost": want a URL such as/ },
+		{ args: ["up", "--etcd-prefix", "/x"], says: /--etcd-prefix: want --etcd-servers with it/ },
+		{ args: ["apiserver", "--etcd-compaction-interval", "5m"], says: /-interval: want --etcd-servers with it/ },
 		{ args: ["up", "--etcd-cafile", "ca.pem"], says: /--etcd-cafile: want --etcd-servers with it/ },
 		{
 			args: ["up", "--etcd-servers", "http://127.0.0.1:2379", "--data-dir", "data"],

@@ -334,27 +334,80 @@ describe("without one rule", () => {
 		kubelet: KUBELET_WORK,
 	};
 
-	test.each(REMOVALS)("$part says that it may not: $shown", async ({ part, role, rule }) => {
-		const rest = (role.rules ?? []).filter((one) => one !== rule);
-		await lab.setRules(role, rest);
-		// As on the first start.
-		await lab.ask("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/sliceplane-controllers");
-		await Work[part]?.before();
-		const process = await start(part);
+	const lasts: readonly PartName[] = ["controllers", "kubelet", "proxy", "dns"];
+
+	test.each(REMOVALS)(
+		"$part says that it may not: $shown; it tries on, and works when it may",
+		async ({ part, role, rule }) => {
+			const rest = (role.rules ?? []).filter((one) => one !== rule);
+			await lab.setRules(role, rest);
+			// As on the first start.
+			await lab.ask("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/sliceplane-controllers");
+			await Work[part]?.before();
+			const process = await start(part);
+			try {
+				const resources = rule.resources.join("|").replace("/", "\\/");
+				const wanted = new RegExp(
+					`not allowed: User "\\S+:sliceplane-${part}" cannot (${rule.verbs.join("|")}) resource "(${resources})" in API group "${rule.apiGroups[0]}".*; what ${part} needs is in deploy/${part}.yaml`,
+				);
+				await eventually(
+					async () => process.stderr,
+					(text) => wanted.test(text),
+					{ what: "no message", withinMs: 15_000 },
+				);
+				await lab.setRules(role, role.rules ?? []);
+				if (lasts.includes(part)) await process.ready();
+			} finally {
+				await process.end();
+				await Work[part]?.after();
+				await lab.setRules(role, role.rules ?? []);
+			}
+		},
+	);
+
+	test("controllers say once what those lack that the manifest is not for, and what leaves them out", async () => {
+		const kubeconfig = await lab.accountOf("controllers");
+		const controllers = lab.start(["controllers", "--metrics-bind-address=", "--kubeconfig", kubeconfig]);
+		const told = () => controllers.stderr.split("\n").filter((line) => line.startsWith("not allowed"));
+		await eventually(
+			async () => told(),
+			(lines) => lines.length > 0,
+			{ what: "no message", withinMs: 15_000 },
+		);
+		await controllers.end();
+		expect(told()).toEqual([
+			expect.stringMatching(
+				/cannot list .*deployments\.apps, .*replicasets\.apps.*: deploy.* --controllers=endpointslice-/,
+			),
+		]);
+	});
+
+	test("a kubelet that may see Nodes and make none makes them when it may", async () => {
+		const role = roles("kubelet").find(({ kind }) => kind === "ClusterRole");
+		const { rules = [] } = role ?? {};
+		if (role === undefined) throw new Error("no ClusterRole in deploy/kubelet.yaml");
+		const withoutCreate = rules.map((rule) =>
+			rule.resources.includes("nodes") ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== "create") } : rule,
+		);
+		await lab.setRules(role, withoutCreate);
+		const kubeconfig = await lab.accountOf("kubelet");
+		const names = ["--node-names=late", "--cluster-cidr=10.245.0.0/16", "--node-cidr=172.30.0.0/16"];
+		const kubelet = lab.start(["kubelet", ...names, "--metrics-bind-address=", "--kubeconfig", kubeconfig]);
 		try {
-			const resources = rule.resources.join("|").replace("/", "\\/");
-			const wanted = new RegExp(
-				`not allowed: User "\\S+:sliceplane-${part}" cannot (${rule.verbs.join("|")}) resource "(${resources})" in API group "${rule.apiGroups[0]}".*; what ${part} needs is in deploy/${part}.yaml`,
-			);
 			await eventually(
-				async () => process.stderr,
-				(text) => wanted.test(text),
+				async () => kubelet.stderr,
+				(text) => /cannot create resource "nodes".*\n.*Failed to make Nodes; it is tried on/.test(text),
 				{ what: "no message", withinMs: 15_000 },
 			);
+			expect([kubelet.stdout, kubelet.stderr.includes("error: ")]).toEqual(["", false]);
+			await lab.setRules(role, rules);
+			await kubelet.ready();
+			expect(kubelet.stdout).toBe("Kubelet is ready: 1 node, late\n");
+			expect(await kubelet.end()).toBe(0);
 		} finally {
-			await process.end();
-			await Work[part]?.after();
-			await lab.setRules(role, role.rules ?? []);
+			await kubelet.end("SIGKILL");
+			await lab.setRules(role, rules);
+			await lab.ask("DELETE", "/api/v1/nodes/late");
 		}
 	});
 });

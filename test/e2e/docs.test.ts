@@ -1,11 +1,22 @@
 /** The shell blocks of the documents run as they stand. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { codeBlocks } from "../house/documents.ts";
+import { type CodeBlock, codeBlocks } from "../house/documents.ts";
 import { kubectlVersions } from "./kubectl-versions.ts";
-import { CACHE, finished, PROGRAM, RunningPlane } from "./plane.ts";
+import { CACHE, eventually, PROGRAM, RunningPlane } from "./plane.ts";
 
 /** Set-up commands: CI runs them in a clean clone, where they are at home. */
 const SET_UP = /^npm ci && npm (start|test)$/;
@@ -18,11 +29,58 @@ function userFolder(): string {
 	const folder = mkdtempSync(path.join(tmpdir(), "sliceplane-docs-"));
 	writeFileSync(path.join(folder, "package.json"), JSON.stringify({ scripts: { test: "kubectl get nodes" } }));
 	mkdirSync(path.join(folder, "bin"));
+	mkdirSync(path.join(folder, "node_modules/.bin"), { recursive: true });
+	symlinkSync(PROGRAM, path.join(folder, "node_modules/.bin/sliceplane"));
 	symlinkSync(newest?.path ?? "", path.join(folder, "bin/kubectl"));
-	writeFileSync(path.join(folder, "bin/npx"), `#!/bin/sh\nshift\nexec ${process.execPath} ${PROGRAM} "$@"\n`, {
+	// No exec: npx is a process of its own, which ends by a signal and passes it on to nobody.
+	writeFileSync(path.join(folder, "bin/npx"), `#!/bin/sh\nshift\n${process.execPath} ${PROGRAM} "$@"\nexit $?\n`, {
 		mode: 0o755,
 	});
 	return folder;
+}
+
+/** In the environment of all that a block has started, for as long as it runs. */
+const MARK = "SLICEPLANE_DOCS_BLOCK";
+
+/** Command lines of what still runs. Without /proc, as on systems that are no Linux, none is found. */
+function leftBy(block: string): readonly string[] {
+	if (!existsSync("/proc/self/environ")) return [];
+	return readdirSync("/proc")
+		.filter((name) => /^\d+$/.test(name))
+		.flatMap((pid) => {
+			try {
+				const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+				if (!variables.includes(`${MARK}=${block}`)) return [];
+				return [`${pid}: ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
+			} catch {
+				// It has ended meanwhile, or is somebody else's.
+				return [];
+			}
+		});
+}
+
+/** Ends with status 0, and leaves nothing that runs. */
+async function runs({ file, line, code }: CodeBlock, env: NodeJS.ProcessEnv, cwd: string): Promise<void> {
+	const block = `${process.pid} ${file}:${line}`;
+	const shell = spawn("bash", ["-ec", code], {
+		env: { ...env, [MARK]: block },
+		cwd,
+		stdio: ["ignore", "ignore", "pipe"],
+	});
+	let stderr = "";
+	shell.stderr.on("data", (chunk) => {
+		stderr += String(chunk);
+	});
+	try {
+		// Not its "close": what is left keeps stderr open.
+		const [status] = await once(shell, "exit");
+		expect({ status, stderr }).toMatchObject({ status: 0 });
+		const isNone = (left: readonly string[]): boolean => left.length === 0;
+		await eventually(async () => leftBy(block), isNone, { what: "left running", withinMs: 5_000 });
+	} finally {
+		for (const text of leftBy(block)) process.kill(Number.parseInt(text, 10), "SIGKILL");
+		shell.stderr.destroy();
+	}
 }
 
 describe.skipIf(isMissing)("shell blocks", () => {
@@ -45,23 +103,15 @@ describe.skipIf(isMissing)("shell blocks", () => {
 	});
 
 	const alone = codeBlocks().filter(({ info, code }) => info === "sh" && !SET_UP.test(code.trim()));
-	test.each(alone)("$file:$line runs", async ({ code }) => {
-		const { status, stderr } = await finished("bash", ["-ec", code], { env, cwd: folder });
-		expect({ status, stderr }).toMatchObject({ status: 0 });
-	});
+	test.each(alone)("$file:$line runs, and leaves nothing running", (block) => runs(block, env, folder));
 
 	const inClone = codeBlocks().filter(({ info }) => info === "sh in-clone");
-	test.each(inClone)("$file:$line runs in a clone", async ({ code }) => {
-		const { status, stderr } = await finished("bash", ["-ec", code], {
-			env: { ...env, KUBECONFIG: plane.kubeconfig },
-			cwd: process.cwd(),
-		});
-		expect({ status, stderr }).toMatchObject({ status: 0 });
-	});
+	test.each(inClone)("$file:$line runs in a clone, and leaves nothing running", (block) =>
+		runs(block, { ...env, KUBECONFIG: plane.kubeconfig }, process.cwd()),
+	);
 
 	const inPlane = codeBlocks().filter(({ info }) => info === "sh in-plane");
-	test.each(inPlane)("$file:$line runs inside a plane", async ({ code }) => {
-		const { status, stderr } = await finished("bash", ["-ec", code], { env, cwd: plane.folder });
-		expect({ status, stderr }).toMatchObject({ status: 0 });
-	});
+	test.each(inPlane)("$file:$line runs inside a plane, and leaves nothing running", (block) =>
+		runs(block, env, plane.folder),
+	);
 });

@@ -1,5 +1,5 @@
 /** `explain` against a real plane: with the documented rights, and with its fixes pasted into a shell. */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -318,6 +318,25 @@ describe.skipIf(isMissing)("explain", () => {
 		const { status, stdout, stderr } = await explain(...args);
 		expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
 		expect(stderr).toMatch(says);
+	});
+
+	test.each([
+		["whose server is not there", { cluster: { server: "https://127.0.0.1:1" } }, /^error: Cannot reach .*; start/],
+		["with another authority", { cluster: { "certificate-authority-data": undefined } }, /; take .* authority/],
+		["with a wrong token", { user: { token: "wrong" } }, /^error: https:.* answered: Unauthorized; take .* token/],
+	])("ends with 3, and one line that says what to do, by a kubeconfig %s", async (_what, change, says) => {
+		const config = JSON.parse(readFileSync(plane.kubeconfig, "utf8"));
+		const { cluster = {}, user = config.users[0].user } = change as { cluster?: object; user?: object };
+		Object.assign(config.clusters[0].cluster, cluster);
+		config.users[0].user = user;
+		const file = path.join(folder, "useless.kubeconfig");
+		writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+		for (const target of ["svc/web", "svc", "-A"]) {
+			const { status, stdout, stderr } = await explain(target, "--kubeconfig", file);
+			expect({ target, status, stdout }).toEqual({ target, status: 3, stdout: "" });
+			expect(stderr).toMatch(says);
+			expect(stderr.split("\n")).toHaveLength(2);
+		}
 	});
 
 	test("of a removed selector takes away what would come back, too", async () => {

@@ -152,6 +152,22 @@ describe("of two controllers", () => {
 	});
 });
 
+test("a leader whose Lease is deleted makes it anew, and leads on", async () => {
+	const { part } = await candidate(...SHORT);
+	await part.ready();
+	const lease = `${LEASES}/sliceplane-controllers`;
+	const before = (await lab.ask("GET", lease)).json;
+	await lab.ask("DELETE", lease);
+	const { json: after } = await eventually(
+		() => lab.ask("GET", lease),
+		({ status }) => status === 200,
+		{ what: "no Lease", withinMs: 5_000 },
+	);
+	expect(after.metadata?.["uid"]).not.toBe(before.metadata?.["uid"]);
+	expect(after.spec?.["holderIdentity"]).toBe(before.spec?.["holderIdentity"]);
+	expect(await part.end()).toBe(0);
+});
+
 describe("beside a kube-controller-manager", () => {
 	const held = (renewTime: string) => ({
 		spec: { holderIdentity: "kcm", leaseDurationSeconds: 2, renewTime: `2020-01-01T00:00:${renewTime}.000000Z` },
@@ -231,6 +247,39 @@ describe("beside slices that another program writes", () => {
 		const { part } = await candidate(...SHORT, "--take-over");
 		await part.ready();
 		expect(await part.end()).toBe(0);
+	});
+});
+
+describe("by a kubeconfig that leads nowhere", () => {
+	const nowhere = (): string => lab.kubeconfigOf("https://127.0.0.1:1", "nobody");
+	const stranger = (): string => lab.kubeconfigOf(lab.recorded, "stranger");
+
+	test.each([
+		["controllers", [NO_METRICS]],
+		["kubelet", [NO_METRICS]],
+		["watch-cost", ["svc/web"]],
+		["fail", ["node/n1"]],
+	])("%s ends with 1, and one line that says what to do", async (command, words) => {
+		for (const [kubeconfig, says] of [
+			[nowhere(), /^error: Cannot reach https:\/\/127\.0\.0\.1:1: .*; start the cluster/],
+			[stranger(), /^error: http:.* answered: Unauthorized; take a kubeconfig/],
+		] as const) {
+			const part = new Part([command, ...words, "--kubeconfig", kubeconfig]);
+			expect([await part.exit(), part.stdout]).toEqual([1, ""]);
+			expect(part.stderr).toMatch(says);
+			expect(part.stderr.split("\n")).toHaveLength(2);
+		}
+	});
+
+	test("dns tries on, and shows nobody its insides", async () => {
+		const part = new Part(["dns", "--listen=127.0.0.1:0", "--kubeconfig", nowhere()]);
+		await eventually(
+			async () => part.stderr,
+			(text) => text.includes("it is tried on"),
+			{ what: "no warning" },
+		);
+		expect(await part.end()).toBe(0);
+		expect(part.stderr).not.toMatch(/\bat .*:\d+:\d+/);
 	});
 });
 

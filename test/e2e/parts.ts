@@ -261,7 +261,12 @@ export class PartsLab {
 		const { json } = await this.ask("POST", `/api/v1/namespaces/kube-system/serviceaccounts/${account}/token`, {});
 		const { token } = json.status as { token: string };
 		this.#tokens.set(part, token);
-		const file = path.join(this.folder, `${part}-${++this.#accounts}.kubeconfig`);
+		return this.kubeconfigOf(server, token, part);
+	}
+
+	/** The file, of this name and a number. */
+	kubeconfigOf(server: string, token: string, name = "user"): string {
+		const file = path.join(this.folder, `${name}-${++this.#accounts}.kubeconfig`);
 		const config = {
 			clusters: [{ name: "c", cluster: { server } }],
 			users: [{ name: "u", user: { token } }],
