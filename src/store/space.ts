@@ -85,9 +85,16 @@ export class Space {
 
 	put(entry: Entry): Entry | undefined {
 		const previous = this.#entries.get(entry.key);
-		if (previous === undefined) this.#keys.splice(lowerBound(this.#keys, entry.key, keyItself), 0, entry.key);
+		if (previous === undefined) this.#insert(entry.key);
 		this.#entries.set(entry.key, entry);
 		return previous;
+	}
+
+	/** A state that is loaded comes in order: then nothing is searched. */
+	#insert(key: string): void {
+		const last = this.#keys.at(-1);
+		if (last === undefined || last < key) this.#keys.push(key);
+		else this.#keys.splice(lowerBound(this.#keys, key, keyItself), 0, key);
 	}
 
 	remove(key: string): Entry | undefined {
