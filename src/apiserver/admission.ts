@@ -1,12 +1,12 @@
 /** What may be made where: the life of namespaces. */
 
+import { CUSTOM_RESOURCE_DEFINITION } from "../api/kinds/custom-resource-definition.ts";
 import { NAMESPACES } from "../api/resource-names.ts";
 import { ApiError, forbiddenFor, notFound } from "../api/status.ts";
 import type { Namespace } from "../api/types/core.ts";
 import type { Store } from "../store/store.ts";
 import type { ServerPorts, Target } from "./ports.ts";
 
-const DEFINITION_SPACE = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 const NAMESPACE_SPACE = "/registry/namespaces/";
 
 /** @throws {ApiError} `NotFound` without the namespace, `Forbidden` while it is being deleted. */
@@ -29,7 +29,7 @@ export function requireActiveNamespace({ store }: Pick<ServerPorts, "store">, ta
 
 /** The type of a request is that of its beginning: by now its definition may be on its way out, or gone. */
 function isGoing(store: Store, { group, plural }: Target["type"]): boolean {
-	const definition = store.space(DEFINITION_SPACE).get(`${plural}.${group}`)?.object;
+	const definition = store.space(CUSTOM_RESOURCE_DEFINITION.storagePrefix).get(`${plural}.${group}`)?.object;
 	return definition === undefined || definition.metadata.deletionTimestamp !== undefined;
 }
 

@@ -8,7 +8,7 @@ const MERGE = { contentType: "application/merge-patch+json" };
 /** A body of some 100 KiB. */
 const ports = Array.from({ length: 2_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
 const long = (metadata: object = {}): object => ({ metadata: { name: "web", ...metadata }, spec: { ports } });
-/** A real server's steps, and what each of them may be held up by. */
+/** A large write has more steps than this: reading alone has three. */
 const TURNS_MIN = 5;
 
 let server: TestServer;
